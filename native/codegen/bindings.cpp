@@ -1,0 +1,116 @@
+// Python face of the part that needs libLLVM alone. Every entry point says what it does with the GIL.
+#include "common/raise.h"
+#include "codegen/emit.h"
+#include "codegen/host.h"
+#include "codegen/image.h"
+
+#include "llvm-c/Core.h"
+#include "llvm/Config/llvm-config.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace twinjit {
+namespace {
+
+llvm::StringRef view(nb::bytes data) { return {data.c_str(), data.size()}; }
+
+/// Refuse to run on another LLVM than the one compiled against: its C++ ABI holds for one build.
+void checkBuild() {
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);
+  std::string found = std::to_string(major) + "." + std::to_string(minor) + "." +
+                      std::to_string(patch);
+  std::string path = libraryOf(reinterpret_cast<const void *>(&LLVMGetVersion));
+  std::string identity = unwrap(libraryIdentity(path));
+  std::string built = TWINJIT_LLVM_BUILD;
+  if (found == LLVM_VERSION_STRING && (built.empty() || identity == built))
+    return;
+  std::string message = "twinjit was built against LLVM " LLVM_VERSION_STRING " (build " + built +
+                        "), but " + path + " is " + found + " (build " + identity +
+                        "); install the version that twinjit requires, or rebuild twinjit";
+  PyErr_SetString(PyExc_ImportError, message.c_str());
+  throw nb::python_error();
+}
+
+nb::tuple emitToPython(nb::bytes bitcode, std::vector<std::string> entries,
+                       const std::string &triple, const std::string &cpu,
+                       const std::string &features, unsigned optLevel) {
+  EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
+  Outcome<Emitted> emitted = [&] {
+    nb::gil_scoped_release released; // `bitcode` is immutable and held by the caller
+    return emit(view(bitcode), options);
+  }();
+  Emitted result = unwrap(std::move(emitted));
+  nb::dict slots;
+  for (const Entry &entry : result.entries)
+    slots[entry.name.c_str()] = nb::make_tuple(entry.arguments, entry.results);
+  return nb::make_tuple(nb::bytes(result.object.data(), result.object.size()), slots,
+                        result.optimiseSeconds, result.codegenSeconds);
+}
+
+std::shared_ptr<Image> loadFromPython(nb::bytes object, const std::vector<std::string> &entries) {
+  std::vector<std::string> symbols;
+  for (const std::string &entry : entries)
+    symbols.push_back(callSymbol(entry));
+  auto image = [&] {
+    nb::gil_scoped_release released;
+    return load(view(object), symbols);
+  }();
+  return unwrap(std::move(image));
+}
+
+} // namespace
+} // namespace twinjit
+
+namespace twinjit::call {
+void bind(nb::module_ &module); // native/call/bindings.cpp
+}
+
+NB_MODULE(_llvm, m) {
+  using namespace twinjit;
+  checkBuild();
+  m.attr("LLVM_VERSION") = LLVM_VERSION_STRING;
+
+  m.def("host_target", [] {
+    Target host = hostTarget();
+    return nb::make_tuple(host.triple, host.cpu, host.features);
+  }, nb::sig("def host_target() -> tuple[str, str, str]"),
+        "Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.");
+
+  m.def("toolchain", [] {
+    nb::list libraries;
+    for (const Library &library : unwrap(toolchain()))
+      libraries.append(nb::make_tuple(library.name, library.path, library.identity));
+    return libraries;
+  }, nb::sig("def toolchain() -> list[tuple[str, str, str]]"),
+        "Name, path and build identity of each library that makes code. Reads files; holds the GIL.");
+
+  m.def("emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
+        "opt_level"_a,
+        nb::sig("def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, "
+                "opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]"),
+        "Optimise bitcode and generate an object file. Returns the object, the slots of each entry's "
+        "arguments and results, and the seconds spent optimising and generating. Releases the GIL.");
+
+  nb::class_<Image>(m, "Image", "Object code linked into this process; unmapped with its last reference.")
+      .def_prop_ro("size", &Image::size, "Mapped memory in bytes.")
+      .def_prop_ro("can_fail", &Image::canFail, "Whether an assertion in the code can stop a call.")
+      .def("contains", [](const Image &image, uintptr_t address) {
+        return image.contains(reinterpret_cast<const void *>(address));
+      }, "address"_a, "Whether an address lies in this image.")
+      .def("address", [](const Image &image, const std::string &entry) {
+        return reinterpret_cast<uintptr_t>(image.address(callSymbol(entry)));
+      }, "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
+
+  m.def("load", &loadFromPython, "object"_a, "entries"_a,
+        nb::sig("def load(object: bytes, entries: Sequence[str]) -> Image"),
+        "Link an object file into the process. Releases the GIL.");
+
+  call::bind(m);
+}

@@ -1,0 +1,305 @@
+#include "codegen/emit.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+#include <chrono>
+#include <mutex>
+
+namespace twinjit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Keeps what LLVM reports on a context instead of letting it print or exit.
+class DiagnosticCollector : public llvm::DiagnosticHandler {
+public:
+  explicit DiagnosticCollector(std::vector<Diagnostic> &diagnostics) : diagnostics(diagnostics) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    static constexpr const char *kNames[] = {"error", "warning", "remark", "note"};
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    diagnostics.push_back({kNames[info.getSeverity()], text});
+    return true;
+  }
+
+private:
+  std::vector<Diagnostic> &diagnostics;
+};
+
+/// LLVM's registries are global and their set-up is not thread-safe.
+void initialiseTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+}
+
+llvm::CodeGenOptLevel codegenLevel(unsigned level) {
+  return *llvm::CodeGenOpt::getLevel(static_cast<int>(level));
+}
+
+Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &options) {
+  initialiseTargets();
+  const Target &wanted = options.target;
+  llvm::Triple triple(wanted.triple);
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return Failure{Kind::Target, "no code generator for '" + wanted.triple + "': " + error};
+  // An unknown CPU or feature makes LLVM warn on stderr and go on with another: refuse it instead.
+  std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (!known || (!wanted.cpu.empty() && !known->isCPUStringValid(wanted.cpu)))
+    return Failure{Kind::Target, "LLVM knows no CPU '" + wanted.cpu + "' for " + wanted.triple};
+  llvm::TargetOptions codegen;
+  auto machine = std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, wanted.cpu, wanted.features, codegen, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      codegenLevel(options.optLevel), /*JIT=*/true));
+  if (!machine)
+    return Failure{Kind::Target, "LLVM cannot generate code for '" + wanted.triple + "'"};
+  return machine;
+}
+
+/// Drop what does not reach the code but would reach the object's bytes.
+void normalise(llvm::Module &module) {
+  module.setModuleIdentifier("twinjit");
+  module.setSourceFileName("twinjit");
+}
+
+Outcome<llvm::Module *> retarget(llvm::Module &module, const Target &target,
+                                 llvm::TargetMachine &machine) {
+  const llvm::Triple &own = module.getTargetTriple();
+  llvm::Triple wanted(target.triple);
+  if (!own.str().empty() && (own.getArch() != wanted.getArch() || own.getOS() != wanted.getOS()))
+    return Failure{Kind::Target, "the program is for '" + own.str() +
+                                     "' (llvm.target_triple), the compiler for '" + target.triple +
+                                     "'; remove the attribute or choose that target"};
+  module.setTargetTriple(wanted);
+  module.setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    if (!function.hasFnAttribute("target-cpu"))
+      function.addFnAttr("target-cpu", target.cpu);
+    if (!function.hasFnAttribute("target-features"))
+      function.addFnAttr("target-features", target.features);
+  }
+  return &module;
+}
+
+/// Reads and writes one call's scalars in consecutive 8-byte slots.
+class SlotAccess {
+public:
+  SlotAccess(llvm::IRBuilder<> &builder, llvm::Value *slots) : builder(builder), slots(slots) {}
+
+  /// Load a value of `type`; null when it holds something a slot cannot.
+  llvm::Value *load(llvm::Type *type) {
+    if (unsigned count = elements(type)) {
+      llvm::Value *whole = llvm::PoisonValue::get(type);
+      for (unsigned i = 0; i != count; ++i) {
+        llvm::Value *field = load(elementType(type, i));
+        if (!field)
+          return nullptr;
+        whole = builder.CreateInsertValue(whole, field, i);
+      }
+      return whole;
+    }
+    if (!fits(type))
+      return nullptr;
+    if (type->isIntegerTy())
+      return builder.CreateTrunc(builder.CreateLoad(builder.getInt64Ty(), next()), type);
+    return builder.CreateLoad(type, next());
+  }
+
+  /// Store `value`; false when it holds something a slot cannot.
+  bool store(llvm::Value *value) {
+    llvm::Type *type = value->getType();
+    if (unsigned count = elements(type)) {
+      for (unsigned i = 0; i != count; ++i)
+        if (!store(builder.CreateExtractValue(value, i)))
+          return false;
+      return true;
+    }
+    if (!fits(type))
+      return false;
+    if (type->isIntegerTy())
+      value = builder.CreateZExt(value, builder.getInt64Ty());
+    builder.CreateStore(value, next());
+    return true;
+  }
+
+  unsigned used() const { return index; }
+
+private:
+  static unsigned elements(llvm::Type *type) {
+    if (auto *array = llvm::dyn_cast<llvm::ArrayType>(type))
+      return array->getNumElements();
+    return type->isStructTy() ? type->getStructNumElements() : 0;
+  }
+
+  static llvm::Type *elementType(llvm::Type *type, unsigned index) {
+    return type->isStructTy() ? type->getStructElementType(index) : type->getArrayElementType();
+  }
+
+  static bool fits(llvm::Type *type) {
+    return (type->isIntegerTy() && type->getIntegerBitWidth() <= 64) || type->isPointerTy() ||
+           type->isHalfTy() || type->isBFloatTy() || type->isFloatTy() || type->isDoubleTy();
+  }
+
+  llvm::Value *next() { return builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots, index++); }
+
+  llvm::IRBuilder<> &builder;
+  llvm::Value *slots;
+  unsigned index = 0;
+};
+
+/// Define callSymbol(name): load the arguments, call, store the results.
+Outcome<Entry> addEntry(llvm::Module &module, const std::string &name, const Target &target) {
+  llvm::Function *callee = module.getFunction(name);
+  if (!callee || callee->isDeclaration())
+    return Failure{Kind::Lowering, "lowering lost the function '" + name + "'"};
+  llvm::LLVMContext &context = module.getContext();
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {llvm::PointerType::getUnqual(context)}, false);
+  auto *entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, callSymbol(name), module);
+  entry->addFnAttr("target-cpu", target.cpu);
+  entry->addFnAttr("target-features", target.features);
+  entry->addParamAttr(0, llvm::Attribute::NoAlias);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", entry));
+  SlotAccess slots(builder, entry->getArg(0));
+  llvm::SmallVector<llvm::Value *> arguments;
+  for (llvm::Argument &argument : callee->args()) {
+    llvm::Value *value = slots.load(argument.getType());
+    if (!value)
+      return Failure{Kind::Lowering, "argument " + std::to_string(argument.getArgNo()) + " of '" +
+                                         name + "' has a type that a call cannot pass"};
+    arguments.push_back(value);
+  }
+  unsigned argumentSlots = slots.used();
+  llvm::CallInst *call = builder.CreateCall(callee, arguments);
+  call->setCallingConv(callee->getCallingConv());
+  llvm::AttributeList attributes = callee->getAttributes();
+  call->setAttributes(attributes.removeFnAttributes(context));
+  if (!call->getType()->isVoidTy() && !slots.store(call))
+    return Failure{Kind::Lowering, "'" + name + "' returns a type that a call cannot take"};
+  builder.CreateRetVoid();
+  return Entry{name, argumentSlots, slots.used() - argumentSlots};
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
+  static const llvm::OptimizationLevel kLevels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
+      llvm::OptimizationLevel::O3};
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = level >= 2;
+  tuning.SLPVectorization = level >= 2;
+  tuning.LoopInterleaving = level >= 2;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(kLevels[0])
+                 : builder.buildPerModuleDefaultPipeline(kLevels[level]);
+  passes.run(module, modules);
+}
+
+Outcome<std::string> generate(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return Failure{Kind::Emission, "LLVM cannot write object files for this target"};
+  passes.run(module);
+  return std::string(object.begin(), object.end());
+}
+
+bool hasError(const std::vector<Diagnostic> &diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic &d) { return d.severity == "error"; });
+}
+
+Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
+                            llvm::TargetMachine &machine) {
+  normalise(module);
+  auto retargeted = retarget(module, options.target, machine);
+  if (!retargeted)
+    return retargeted.failure();
+  Emitted emitted;
+  for (const std::string &name : options.entries) {
+    auto entry = addEntry(module, name, options.target);
+    if (!entry)
+      return entry.failure();
+    emitted.entries.push_back(*entry);
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (llvm::verifyModule(module, &stream))
+    return Failure{Kind::Emission, "the LLVM IR is invalid: " + text};
+  auto start = Clock::now();
+  optimise(module, machine, options.optLevel);
+  emitted.optimiseSeconds = secondsSince(start);
+  start = Clock::now();
+  auto object = generate(module, machine);
+  if (!object)
+    return object.failure();
+  emitted.codegenSeconds = secondsSince(start);
+  emitted.object = std::move(*object);
+  return emitted;
+}
+
+} // namespace
+
+std::string callSymbol(llvm::StringRef name) { return ("twinjit.call." + name).str(); }
+
+Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options) {
+  auto machine = makeMachine(options);
+  if (!machine)
+    return machine.failure();
+  std::vector<Diagnostic> diagnostics;
+  llvm::LLVMContext context;
+  context.setDiscardValueNames(true);
+  context.setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "twinjit"), context);
+  if (!module)
+    return Failure{Kind::Emission,
+                   "cannot read the bitcode: " + llvm::toString(module.takeError()), diagnostics};
+  auto emitted = emitModule(**module, options, **machine);
+  if (!emitted) {
+    emitted.failure().diagnostics = std::move(diagnostics);
+    return emitted.failure();
+  }
+  if (hasError(diagnostics))
+    return Failure{Kind::Emission, "LLVM refused the program", std::move(diagnostics)};
+  return emitted;
+}
+
+} // namespace twinjit

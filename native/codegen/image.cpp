@@ -1,0 +1,138 @@
+// JITLink is used without ORC's sessions and dylibs: an artifact is one self-contained object, so
+// linking is a graph, one allocation, and a symbol table. Unloading is then one deallocation: there
+// is no session, resource tracker or symbol pool that could grow over a process's life.
+#include "codegen/image.h"
+
+#include "codegen/runtime.h"
+
+#include "llvm/ExecutionEngine/JITLink/JITLink.h"
+#include "llvm/Support/Process.h"
+
+#include <optional>
+
+namespace twinjit {
+
+namespace jl = llvm::jitlink;
+namespace orc = llvm::orc;
+
+namespace {
+
+/// Lives until exit, and is never destroyed: images may outlive static destructors.
+jl::InProcessMemoryManager &memoryManager() {
+  static auto *manager = new jl::InProcessMemoryManager(llvm::sys::Process::getPageSizeEstimate());
+  return *manager;
+}
+
+} // namespace
+
+/// One run of JITLink. JITLink owns and deletes it; what it leaves behind is in `result`.
+class Link : public jl::JITLinkContext {
+public:
+  struct Result {
+    std::shared_ptr<Image> image;
+    std::optional<Failure> failure;
+  };
+
+  Link(const std::vector<std::string> &entries, Result &result)
+      : JITLinkContext(nullptr), entries(entries), result(result) {}
+
+  jl::JITLinkMemoryManager &getMemoryManager() override { return memoryManager(); }
+
+  void notifyFailed(llvm::Error error) override {
+    std::string text = llvm::toString(std::move(error));
+    if (!result.failure)
+      result.failure = Failure{Kind::Load, "cannot link the object code: " + text};
+  }
+
+  void lookup(const LookupMap &symbols,
+              std::unique_ptr<jl::JITLinkAsyncLookupContinuation> continuation) override {
+    jl::AsyncLookupResult found;
+    std::vector<std::string> missing;
+    for (const auto &[name, flags] : symbols) {
+      if (*name == kAssertionFailed)
+        result.image->fails = true;
+      void *address = findSymbol((*name).str());
+      if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)
+        missing.push_back((*name).str());
+      found[name] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+    }
+    if (missing.empty())
+      return continuation->run(std::move(found));
+    result.failure = unresolved(std::move(missing));
+    continuation->run(llvm::createStringError("unresolved symbols"));
+  }
+
+  llvm::Error notifyResolved(jl::LinkGraph &graph) override {
+    Image &image = *result.image;
+    image.begin = UINT64_MAX;
+    for (jl::Block *block : graph.blocks()) {
+      image.begin = std::min(image.begin, block->getRange().Start.getValue());
+      image.end = std::max(image.end, block->getRange().End.getValue());
+    }
+    for (const std::string &entry : entries)
+      image.entries[entry] = nullptr;
+    for (jl::Symbol *symbol : graph.defined_symbols())
+      if (symbol->hasName())
+        if (auto it = image.entries.find(*symbol->getName()); it != image.entries.end())
+          it->second = symbol->getAddress().toPtr<void *>();
+    for (const auto &entry : image.entries)
+      if (!entry.second)
+        return llvm::createStringError("the object does not define '" + entry.first() + "'");
+    return llvm::Error::success();
+  }
+
+  void notifyFinalized(jl::JITLinkMemoryManager::FinalizedAlloc memory) override {
+    result.image->memory = std::move(memory);
+  }
+
+  jl::LinkGraphPassFunction getMarkLivePass(const llvm::Triple &) const override {
+    return jl::markAllSymbolsLive;
+  }
+
+private:
+  static Failure unresolved(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const std::string &name : names)
+      list += (list.empty() ? "'" : ", '") + name + "'";
+    return Failure{Kind::Symbol,
+                   "nothing in this process defines " + list +
+                       "; define it in the program, or load the shared library that has it "
+                       "with ctypes.CDLL(path, ctypes.RTLD_GLOBAL) first"};
+  }
+
+  const std::vector<std::string> &entries;
+  Result &result;
+};
+
+Image::~Image() {
+  if (memory)
+    // Nothing to do with a failure here: munmap only fails for addresses that are not ours.
+    llvm::consumeError(memoryManager().deallocate(std::move(memory)));
+}
+
+void *Image::address(llvm::StringRef name) const { return entries.lookup(name); }
+
+bool Image::contains(const void *pointer) const {
+  auto value = reinterpret_cast<uint64_t>(pointer);
+  return begin <= value && value < end;
+}
+
+Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
+                                     const std::vector<std::string> &entries) {
+  // The graph refers to both buffers and to the pool until link() returns.
+  auto pool = std::make_shared<orc::SymbolStringPool>();
+  auto graph = jl::createLinkGraphFromObject(llvm::MemoryBufferRef(object, "artifact"), pool);
+  if (!graph)
+    return Failure{Kind::Load,
+                   "cannot read the object code: " + llvm::toString(graph.takeError())};
+  Link::Result result;
+  result.image = std::shared_ptr<Image>(new Image());
+  // The in-process memory manager finishes its work before it returns, so link() is synchronous.
+  jl::link(std::move(*graph), std::make_unique<Link>(entries, result));
+  if (result.failure)
+    return std::move(*result.failure);
+  return result.image;
+}
+
+} // namespace twinjit

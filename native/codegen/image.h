@@ -1,0 +1,59 @@
+// Object code linked into this process.
+#pragma once
+
+#include "common/outcome.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace twinjit {
+
+/// One linked object: its mapped memory and the addresses of its entry points. Immutable after
+/// load(), so any thread may use it; the destructor unmaps the code, whichever thread drops the last
+/// reference, and whoever calls into it must hold a reference meanwhile.
+class Image {
+public:
+  Image(const Image &) = delete;
+  Image &operator=(const Image &) = delete;
+  ~Image();
+
+  /// Address of an entry point named to load(); null for any other name.
+  void *address(llvm::StringRef name) const;
+
+  /// Whether `pointer` lies in this image's memory: code, constants or variables.
+  bool contains(const void *pointer) const;
+
+  /// Mapped memory in bytes.
+  size_t size() const { return end - begin; }
+
+  /// Whether the code can stop itself through the runtime (runtime.h): its callers then need a
+  /// FailureFrame.
+  bool canFail() const { return fails; }
+
+private:
+  friend class Link;
+  friend Outcome<std::shared_ptr<Image>> load(llvm::StringRef, const std::vector<std::string> &);
+  Image() = default;
+
+  llvm::jitlink::JITLinkMemoryManager::FinalizedAlloc memory;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  bool fails = false;
+  llvm::StringMap<void *> entries;
+};
+
+/// Link relocatable `object` code with JITLink and find the symbols in `entries`.
+///
+/// External symbols come from the process (as dlsym finds them), from libm and libgcc_s, and from
+/// Twinjit's own runtime (runtime.h). Links in the caller's thread, without any lock of ours; safe
+/// to call from many threads. Does not touch Python.
+///
+/// The object must have passed its artifact's checksum: JITLink accepts many damaged objects.
+Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
+                                     const std::vector<std::string> &entries);
+
+} // namespace twinjit

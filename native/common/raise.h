@@ -1,0 +1,59 @@
+// Turns a Failure into its Python exception. For the bindings only (needs nanobind).
+#pragma once
+
+#include "common/outcome.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+namespace twinjit {
+
+inline const char *exceptionName(Kind kind) {
+  switch (kind) {
+  case Kind::Parse:
+    return "ParseError";
+  case Kind::Verification:
+    return "VerificationError";
+  case Kind::Pipeline:
+    return "PipelineError";
+  case Kind::Lowering:
+  case Kind::Translation:
+    return "LoweringError";
+  case Kind::Unfingerprintable:
+    return "UnfingerprintableError";
+  case Kind::Unsupported:
+    return "UnsupportedProgramError";
+  case Kind::Target:
+    return "TargetError";
+  case Kind::Emission:
+    return "CompilationError";
+  case Kind::Symbol:
+    return "UnresolvedSymbolError";
+  case Kind::Load:
+    return "ArtifactError";
+  }
+  return "TwinjitError";
+}
+
+/// Raise twinjit.errors.<kind>(message, diagnostics=[Diagnostic(...), ...]). Needs the GIL.
+[[noreturn]] inline void raise(const Failure &failure) {
+  namespace nb = nanobind;
+  nb::module_ errors = nb::module_::import_("twinjit.errors");
+  nb::list diagnostics;
+  for (const Diagnostic &d : failure.diagnostics)
+    diagnostics.append(
+        errors.attr("Diagnostic")(d.severity, d.message, d.file, d.line, d.column));
+  nb::object type = errors.attr(exceptionName(failure.kind));
+  nb::object exception =
+      type(failure.message, nb::arg("diagnostics") = nb::tuple(diagnostics));
+  PyErr_SetObject(type.ptr(), exception.ptr());
+  throw nb::python_error();
+}
+
+template <typename T> T unwrap(Outcome<T> outcome) {
+  if (!outcome)
+    raise(outcome.failure());
+  return std::move(*outcome);
+}
+
+} // namespace twinjit

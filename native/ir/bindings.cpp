@@ -1,0 +1,166 @@
+// Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
+#include "common/raise.h"
+#include "codegen/host.h"
+#include "ir/identity.h"
+#include "ir/program.h"
+
+#include "mlir-c/Bindings/Python/Interop.h"
+#include "mlir/CAPI/IR.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace twinjit {
+namespace {
+
+llvm::StringRef view(nb::bytes data) { return {data.c_str(), data.size()}; }
+
+/// Refuse an MLIR other than the one compiled against, or other than the one in the cache's keys.
+void checkBuild() {
+  std::string path = libraryOf(reinterpret_cast<const void *>(&mlirContextDestroy));
+  std::string identity = unwrap(libraryIdentity(path));
+  std::string built = TWINJIT_MLIR_BUILD;
+  if (built.empty() || identity == built)
+    return;
+  std::string message = "twinjit was built against MLIR build " + built + ", but " + path + " is build " +
+                        identity + "; install the version that twinjit requires, or rebuild twinjit";
+  PyErr_SetString(PyExc_ImportError, message.c_str());
+  throw nb::python_error();
+}
+
+/// The operation behind a `_CAPIPtr` capsule of `mlir.ir` (a Module's or an Operation's).
+mlir::Operation *fromCapsule(nb::object capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_MODULE))
+    return unwrap(mlirModuleGetOperation(mlirPythonCapsuleToModule(capsule.ptr())));
+  if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_OPERATION))
+    return unwrap(mlirPythonCapsuleToOperation(capsule.ptr()));
+  raise({Kind::Unsupported, "not a module or operation of the MLIR that twinjit is built on; hand "
+                            "over its text, str(module), instead"});
+}
+
+/// Releases the GIL, unless the operation's context is in single-threaded mode: then only the GIL
+/// keeps the bindings' other threads from creating attributes in it meanwhile.
+class ReleaseFor {
+public:
+  explicit ReleaseFor(mlir::Operation *operation) {
+    if (operation->getContext()->isMultithreadingEnabled())
+      released.emplace();
+  }
+
+private:
+  std::optional<nb::gil_scoped_release> released;
+};
+
+nb::bytes toBytes(const Digest &digest) { return nb::bytes(digest.data(), digest.size()); }
+
+nb::bytes fingerprintLive(nb::object capsule) {
+  mlir::Operation *operation = fromCapsule(capsule);
+  Outcome<Digest> digest = [&] {
+    ReleaseFor released(operation);
+    return fingerprint(operation);
+  }();
+  return toBytes(unwrap(std::move(digest)));
+}
+
+Program transfer(nb::object capsule) {
+  mlir::Operation *operation = fromCapsule(capsule);
+  Outcome<Program> program = [&] {
+    ReleaseFor released(operation);
+    return Program::transfer(operation);
+  }();
+  return unwrap(std::move(program));
+}
+
+Program parse(nb::bytes source, const std::string &name, bool allowUnregistered) {
+  Outcome<Program> program = [&] {
+    nb::gil_scoped_release released;
+    return Program::parse(view(source), name, allowUnregistered);
+  }();
+  return unwrap(std::move(program));
+}
+
+nb::dict toPython(const Value &value) {
+  nb::dict result;
+  result["kind"] = value.kind;
+  result["dtype"] = value.dtype;
+  result["shape"] = value.shape;
+  result["strides"] = value.strides;
+  result["offset"] = value.offset;
+  result["text"] = value.text;
+  result["read_only"] = value.readOnly;
+  return result;
+}
+
+nb::dict toPython(const Signature &signature) {
+  nb::dict result;
+  nb::list arguments, results;
+  for (const Value &value : signature.arguments)
+    arguments.append(toPython(value));
+  for (const Value &value : signature.results)
+    results.append(toPython(value));
+  result["name"] = signature.name;
+  result["arguments"] = arguments;
+  result["results"] = results;
+  result["uncallable"] = signature.uncallable;
+  return result;
+}
+
+nb::tuple lowerToPython(Program &program, const std::string &pipeline) {
+  Outcome<Lowered> lowered = [&] {
+    nb::gil_scoped_release released;
+    return lower(program, pipeline);
+  }();
+  Lowered result = unwrap(std::move(lowered));
+  return nb::make_tuple(nb::bytes(result.bitcode.data(), result.bitcode.size()), result.passSeconds,
+                        result.translateSeconds);
+}
+
+} // namespace
+} // namespace twinjit
+
+NB_MODULE(_mlir, m) {
+  using namespace twinjit;
+  checkBuild();
+
+  m.def("fingerprint", &fingerprintLive, "capsule"_a,
+        nb::sig("def fingerprint(capsule: object) -> bytes"),
+        "Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the "
+        "GIL unless the operation's context has multithreading disabled.");
+
+  m.def("canonical_pipeline", [](const std::string &text) { return unwrap(canonicalPipeline(text)); },
+        "text"_a, "Canonical text of a pass pipeline. Holds the GIL.");
+
+  nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
+      .def("fingerprint", [](Program &program) {
+        Outcome<Digest> digest = [&] {
+          nb::gil_scoped_release released;
+          return fingerprint(program.module());
+        }();
+        return toBytes(unwrap(std::move(digest)));
+      }, nb::sig("def fingerprint(self) -> bytes"), "32 bytes. Releases the GIL.")
+      .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
+      .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
+      .def("signatures", [](Program &program) {
+        nb::list result;
+        for (const Signature &signature : program.signatures())
+          result.append(toPython(signature));
+        return result;
+      }, nb::sig("def signatures(self) -> list[dict[str, object]]"),
+           "Parameters and results of the functions that callers may enter.")
+      .def("lower", &lowerToPython, "pipeline"_a,
+           nb::sig("def lower(self, pipeline: str) -> tuple[bytes, float, float]"),
+           "Run a pass pipeline and translate to bitcode; consumes the program. Returns the bitcode "
+           "and the seconds spent in passes and in translation. Releases the GIL.");
+
+  m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
+        nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),
+        "Parse and verify MLIR text or bytecode. Releases the GIL.");
+  m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
+        "Copy a live module or operation into a private context. Releases the GIL as "
+        "``fingerprint`` does.");
+}

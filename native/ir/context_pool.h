@@ -1,0 +1,42 @@
+// Private MLIR contexts, kept between compilations.
+#pragma once
+
+#include "common/outcome.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <memory>
+#include <vector>
+
+namespace twinjit {
+
+/// A context borrowed from the pool, with every dialect loaded, no thread pool, and a handler that
+/// collects its diagnostics. Used by one thread at a time; goes back to the pool when destroyed.
+///
+/// Making a context costs milliseconds and 1.6 MB. What a compilation interns in it stays, so the
+/// pool drops a context after a number of uses.
+class ContextLease {
+public:
+  ContextLease();
+  ~ContextLease();
+  ContextLease(ContextLease &&) = default;
+  ContextLease &operator=(ContextLease &&) = delete;
+
+  mlir::MLIRContext &operator*() const { return *context; }
+  mlir::MLIRContext *operator->() const { return context.get(); }
+  mlir::MLIRContext *get() const { return context.get(); }
+
+  /// Diagnostics since the last call, in order.
+  std::vector<Diagnostic> takeDiagnostics();
+
+private:
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::unique_ptr<std::vector<Diagnostic>> diagnostics; // stable address for the handler
+  uint64_t handler = 0; // of the context's diagnostic engine
+  unsigned uses = 0;
+};
+
+/// Registers upstream's passes and our own, once per process.
+void registerPasses();
+
+} // namespace twinjit

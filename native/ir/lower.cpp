@@ -1,0 +1,137 @@
+#include "ir/program.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <map>
+
+namespace twinjit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Parse "builtin.module(...)", or a bare list of passes over the module.
+Outcome<mlir::OpPassManager> parsePipeline(llvm::StringRef text) {
+  registerPasses();
+  llvm::StringRef inner = text.trim();
+  // The parser wants the passes without their anchor: given "builtin.module(...)" it would nest a
+  // module in the module and silently run nothing.
+  if (inner.consume_front("builtin.module") && !(inner.consume_front("(") && inner.consume_back(")")))
+    return Failure{Kind::Pipeline, "unbalanced 'builtin.module(...)' in the pass pipeline"};
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  mlir::OpPassManager manager(mlir::ModuleOp::getOperationName(),
+                              mlir::OpPassManager::Nesting::Explicit);
+  if (mlir::failed(mlir::parsePassPipeline(inner, manager, stream)))
+    return Failure{Kind::Pipeline, "the pass pipeline does not parse: " +
+                                       llvm::StringRef(errors).trim().str()};
+  return manager;
+}
+
+/// What is left that has no place in LLVM IR, with how often it occurs and where first.
+std::vector<Diagnostic> leftovers(mlir::ModuleOp module) {
+  std::map<std::string, std::pair<unsigned, std::string>> found;
+  module->walk([&](mlir::Operation *operation) {
+    if (operation == module.getOperation() ||
+        llvm::isa_and_nonnull<mlir::LLVM::LLVMDialect>(operation->getDialect()) ||
+        operation->getName().getDialectNamespace() == "omp")
+      return;
+    auto &[count, place] = found[operation->getName().getStringRef().str()];
+    if (count++ == 0)
+      if (auto parent = operation->getParentOfType<mlir::FunctionOpInterface>())
+        place = " in @" + parent.getName().str();
+  });
+  std::vector<Diagnostic> diagnostics;
+  for (const auto &[name, entry] : found)
+    diagnostics.push_back({"error", "'" + name + "' was not lowered (" +
+                                        std::to_string(entry.first) + " left, first" +
+                                        entry.second + ")"});
+  return diagnostics;
+}
+
+Failure passFailure(std::vector<Diagnostic> diagnostics) {
+  // A conversion that met an operation it has no pattern for names it this way.
+  bool illegal = llvm::any_of(diagnostics, [](const Diagnostic &d) {
+    return llvm::StringRef(d.message).contains("failed to legalize");
+  });
+  if (illegal)
+    return Failure{Kind::Lowering, "the pipeline cannot lower the program",
+                   std::move(diagnostics)};
+  return Failure{Kind::Pipeline, "a pass of the pipeline failed on the program",
+                 std::move(diagnostics)};
+}
+
+void dropLocations(mlir::ModuleOp module) {
+  mlir::Location unknown = mlir::UnknownLoc::get(module.getContext());
+  module->walk([&](mlir::Operation *operation) {
+    operation->setLoc(unknown);
+    for (mlir::Region &region : operation->getRegions())
+      for (mlir::Block &block : region)
+        for (mlir::BlockArgument argument : block.getArguments())
+          argument.setLoc(unknown);
+  });
+}
+
+Outcome<std::string> translate(Program &program) {
+  llvm::LLVMContext context;
+  auto module = mlir::translateModuleToLLVMIR(program.module(), context, "twinjit");
+  if (!module)
+    return Failure{Kind::Translation, "the lowered program cannot be translated to LLVM IR",
+                   program.lease().takeDiagnostics()};
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(*module, stream);
+  return bitcode;
+}
+
+} // namespace
+
+Outcome<std::string> canonicalPipeline(llvm::StringRef text) {
+  auto manager = parsePipeline(text);
+  if (!manager)
+    return manager.failure();
+  std::string canonical;
+  llvm::raw_string_ostream stream(canonical);
+  manager->printAsTextualPipeline(stream);
+  return canonical;
+}
+
+Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline) {
+  auto parsed = parsePipeline(pipeline);
+  if (!parsed)
+    return parsed.failure();
+  mlir::PassManager manager(program.lease().get(), mlir::ModuleOp::getOperationName());
+  static_cast<mlir::OpPassManager &>(manager) = std::move(*parsed);
+  dropLocations(program.module());
+  Lowered lowered;
+  auto start = Clock::now();
+  if (mlir::failed(manager.run(program.module())))
+    return passFailure(program.lease().takeDiagnostics());
+  lowered.passSeconds = secondsSince(start);
+  auto left = leftovers(program.module());
+  if (!left.empty())
+    return Failure{Kind::Lowering, "the pipeline left operations that LLVM IR has no place for",
+                   std::move(left)};
+  start = Clock::now();
+  auto bitcode = translate(program);
+  if (!bitcode)
+    return bitcode.failure();
+  lowered.bitcode = std::move(*bitcode);
+  lowered.translateSeconds = secondsSince(start);
+  return lowered;
+}
+
+} // namespace twinjit

@@ -1,0 +1,7 @@
+#include "ir/passes.h"
+
+namespace twinjit {
+
+void registerTwinjitPasses() {}
+
+} // namespace twinjit

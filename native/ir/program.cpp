@@ -1,0 +1,232 @@
+#include "ir/program.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <set>
+
+namespace twinjit {
+namespace {
+
+Failure withDiagnostics(Kind kind, std::string message, ContextLease &lease) {
+  return Failure{kind, std::move(message), lease.takeDiagnostics()};
+}
+
+/// Signature of a scalar: its name as MLIR writes it, or empty where a call cannot pass it.
+std::string scalarName(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << type;
+  if (auto integer = llvm::dyn_cast<mlir::IntegerType>(type))
+    return integer.getWidth() >= 1 && integer.getWidth() <= 64 ? text : "";
+  if (auto complex = llvm::dyn_cast<mlir::ComplexType>(type)) {
+    mlir::Type part = complex.getElementType();
+    return part.isF32() || part.isF64() ? text : "";
+  }
+  if (type.isIndex() || type.isF16() || type.isBF16() || type.isF32() || type.isF64())
+    return text;
+  return "";
+}
+
+/// Elements lie in memory as NumPy lays them out: whole bytes only, i1 as one byte.
+bool isStorable(mlir::Type type) {
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(type);
+  if (!integer)
+    return true;
+  unsigned width = integer.getWidth();
+  return width == 1 || width == 8 || width == 16 || width == 32 || width == 64;
+}
+
+std::vector<int64_t> plain(llvm::ArrayRef<int64_t> extents) {
+  std::vector<int64_t> result;
+  for (int64_t extent : extents)
+    result.push_back(mlir::ShapedType::isDynamic(extent) ? -1 : extent);
+  return result;
+}
+
+constexpr int64_t kMaxRank = 8;
+
+/// Fill in the shape and layout of a memref; false when a call cannot pass it.
+bool describeMemRef(mlir::MemRefType type, Value &value) {
+  if (type.getMemorySpace() && type.getMemorySpaceAsInt() != 0)
+    return false;
+  value.kind = "memref";
+  value.shape = plain(type.getShape());
+  if (type.getLayout().isIdentity())
+    return true;
+  llvm::SmallVector<int64_t> strides;
+  int64_t offset;
+  if (mlir::failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  value.strides = plain(strides);
+  value.offset = mlir::ShapedType::isDynamic(offset) ? -1 : offset;
+  return true;
+}
+
+Value describe(mlir::Type type) {
+  Value value;
+  llvm::raw_string_ostream(value.text) << type;
+  value.kind = "unsupported";
+  value.dtype = value.text;
+  if (llvm::isa<mlir::LLVM::LLVMPointerType>(type)) {
+    value.kind = "pointer";
+    return value;
+  }
+  auto shaped = llvm::dyn_cast<mlir::ShapedType>(type);
+  if (!shaped) {
+    std::string name = scalarName(type);
+    if (!name.empty()) {
+      value.kind = "scalar";
+      value.dtype = name;
+    }
+    return value;
+  }
+  std::string element = scalarName(shaped.getElementType());
+  if (element.empty() || !isStorable(shaped.getElementType()) || !shaped.hasRank() ||
+      shaped.getRank() > kMaxRank)
+    return value;
+  if (auto memref = llvm::dyn_cast<mlir::MemRefType>(type)) {
+    if (!describeMemRef(memref, value))
+      return value;
+  } else if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type); tensor && !tensor.getEncoding()) {
+    value.kind = "tensor";
+    value.shape = plain(tensor.getShape());
+  } else {
+    return value;
+  }
+  value.dtype = element;
+  return value;
+}
+
+bool promisesNotToWrite(mlir::FunctionOpInterface function, unsigned index) {
+  if (function.getArgAttr(index, "llvm.readonly") || function.getArgAttr(index, "llvm.readnone"))
+    return true;
+  auto access = function.getArgAttrOfType<mlir::StringAttr>(index, "bufferization.access");
+  return access && (access.getValue() == "read" || access.getValue() == "none");
+}
+
+std::string whyUncallable(const Signature &signature) {
+  auto search = [](const std::vector<Value> &values, const char *role) -> std::string {
+    for (size_t i = 0; i != values.size(); ++i)
+      if (values[i].kind == "unsupported")
+        return std::string(role) + " " + std::to_string(i) + " has type " + values[i].text;
+    return "";
+  };
+  std::string why = search(signature.arguments, "argument");
+  return why.empty() ? search(signature.results, "result") : why;
+}
+
+Signature describe(mlir::FunctionOpInterface function) {
+  Signature signature;
+  signature.name = function.getName().str();
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    signature.arguments.push_back(describe(type));
+    signature.arguments.back().readOnly = promisesNotToWrite(function, index);
+  }
+  for (mlir::Type type : function.getResultTypes())
+    if (!llvm::isa<mlir::LLVM::LLVMVoidType>(type))
+      signature.results.push_back(describe(type));
+  signature.uncallable = whyUncallable(signature);
+  auto llvmFunction = llvm::dyn_cast<mlir::LLVM::LLVMFuncOp>(function.getOperation());
+  if (llvmFunction && llvmFunction.isVarArg())
+    signature.uncallable = "it takes a variable number of arguments";
+  return signature;
+}
+
+bool isEntry(mlir::FunctionOpInterface function) {
+  if (function.isExternal() || !function.isPublic())
+    return false;
+  auto llvmFunction = llvm::dyn_cast<mlir::LLVM::LLVMFuncOp>(function.getOperation());
+  return !llvmFunction || llvmFunction.getLinkage() == mlir::LLVM::Linkage::External;
+}
+
+/// Namespaces of a type and of the types inside it.
+void collectDialects(mlir::Type type, std::set<std::string> &names) {
+  type.walk([&](mlir::Type inner) { names.insert(inner.getDialect().getNamespace().str()); });
+}
+
+} // namespace
+
+Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
+                                bool allowUnregistered) {
+  ContextLease lease;
+  lease->allowUnregisteredDialects(allowUnregistered);
+  // Verification is a step of its own, so that the two kinds of mistake get two kinds of error.
+  mlir::ParserConfig config(lease.get(), /*verifyAfterParse=*/false);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(source, config, name);
+  if (!module)
+    return withDiagnostics(Kind::Parse, "cannot parse " + name.str() + " as MLIR", lease);
+  if (mlir::failed(mlir::verify(*module)))
+    return withDiagnostics(Kind::Verification, name.str() + " is not valid", lease);
+  return Program(std::move(lease), std::move(module));
+}
+
+Outcome<Program> Program::transfer(mlir::Operation *source) {
+  std::string bytecode;
+  llvm::raw_string_ostream stream(bytecode);
+  if (mlir::failed(mlir::writeBytecodeToFile(source, stream)))
+    return Failure{Kind::Unsupported, "the program cannot be written as MLIR bytecode"};
+  ContextLease lease;
+  lease->allowUnregisteredDialects(false);
+  mlir::Block block;
+  mlir::ParserConfig config(lease.get(), /*verifyAfterParse=*/false);
+  if (mlir::failed(mlir::parseSourceString(bytecode, &block, config, "<live module>")))
+    return withDiagnostics(Kind::Unsupported, "the program cannot be copied into a context of ours",
+                           lease);
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  if (auto whole = llvm::dyn_cast<mlir::ModuleOp>(block.front()); whole && block.getOperations().size() == 1) {
+    whole->remove();
+    module = whole;
+  } else {
+    module = mlir::ModuleOp::create(mlir::UnknownLoc::get(lease.get()));
+    module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
+  }
+  if (mlir::failed(mlir::verify(*module)))
+    return withDiagnostics(Kind::Verification, "the program is not valid", lease);
+  return Program(std::move(lease), std::move(module));
+}
+
+std::vector<std::string> Program::dialects() const {
+  std::set<std::string> names;
+  module()->walk([&](mlir::Operation *operation) {
+    names.insert(operation->getName().getDialectNamespace().str());
+    for (mlir::Type type : operation->getResultTypes())
+      collectDialects(type, names);
+    for (mlir::Region &region : operation->getRegions())
+      for (mlir::Block &block : region)
+        for (mlir::Type type : block.getArgumentTypes())
+          collectDialects(type, names);
+    for (mlir::NamedAttribute attribute : operation->getAttrs())
+      if (auto type = llvm::dyn_cast<mlir::TypeAttr>(attribute.getValue()))
+        collectDialects(type.getValue(), names);
+  });
+  return {names.begin(), names.end()};
+}
+
+bool Program::usesTensors() const {
+  return module()
+      ->walk([](mlir::Operation *operation) {
+        auto isTensor = [](mlir::Type type) { return llvm::isa<mlir::TensorType>(type); };
+        bool found = llvm::any_of(operation->getResultTypes(), isTensor);
+        if (auto function = llvm::dyn_cast<mlir::FunctionOpInterface>(operation))
+          found |= llvm::any_of(function.getArgumentTypes(), isTensor) ||
+                   llvm::any_of(function.getResultTypes(), isTensor);
+        return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::vector<Signature> Program::signatures() const {
+  std::vector<Signature> result;
+  for (auto function : module().getOps<mlir::FunctionOpInterface>())
+    if (isEntry(function))
+      result.push_back(describe(function));
+  return result;
+}
+
+} // namespace twinjit

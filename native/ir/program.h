@@ -1,0 +1,83 @@
+// A program in a private context, on its way to LLVM IR.
+#pragma once
+
+#include "ir/context_pool.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace twinjit {
+
+/// What a caller must know of one parameter or result.
+struct Value {
+  // "scalar", "memref", "tensor", "pointer", or "unsupported"
+  std::string kind;
+  // Of a scalar or of an element: "i1".."i64" (any width for scalars), "si8".., "ui8".., "index",
+  // "f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>". The whole type where unsupported.
+  std::string dtype;
+  std::vector<int64_t> shape;                  // -1: dynamic
+  std::optional<std::vector<int64_t>> strides; // in elements, -1: dynamic; none: row-major
+  std::optional<int64_t> offset;               // in elements, -1: dynamic; none: 0
+  std::string text;                            // the type as MLIR prints it
+  bool readOnly = false;                       // the function promises not to write it
+};
+
+struct Signature {
+  std::string name;
+  std::vector<Value> arguments;
+  std::vector<Value> results;
+  std::string uncallable; // why the function cannot be called from Python; empty when it can
+};
+
+class Program {
+public:
+  /// Parse text or bytecode (told apart by content) and verify it. `name` appears in diagnostics.
+  static Outcome<Program> parse(llvm::StringRef source, llvm::StringRef name,
+                                bool allowUnregistered);
+
+  /// Copy an operation of any context into a private one, as bytecode; one that is no module is
+  /// wrapped in a module. Never modifies it. The same rules for concurrency as fingerprint().
+  static Outcome<Program> transfer(mlir::Operation *source);
+
+  mlir::ModuleOp module() const { return *moduleRef; }
+  ContextLease &lease() { return contextLease; }
+
+  /// Namespaces of the dialects whose operations and types occur, sorted.
+  std::vector<std::string> dialects() const;
+
+  /// Whether any value is a tensor, so that the program needs bufferisation.
+  bool usesTensors() const;
+
+  /// Signatures of the functions that callers may enter: public, with a body, at the top level.
+  std::vector<Signature> signatures() const;
+
+private:
+  Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
+      : contextLease(std::move(lease)), moduleRef(std::move(module)) {}
+
+  // In this order: the module must go before its context returns to the pool.
+  ContextLease contextLease;
+  mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
+};
+
+/// The canonical text of a pass pipeline over builtin.module: as MLIR prints what it parsed, options
+/// in full. Fails with Kind::Pipeline, quoting MLIR.
+Outcome<std::string> canonicalPipeline(llvm::StringRef text);
+
+struct Lowered {
+  std::string bitcode;
+  double passSeconds = 0;
+  double translateSeconds = 0;
+};
+
+/// Run a pass pipeline over the program and translate the result to LLVM bitcode. Consumes the
+/// program: whatever the outcome, its module is spent.
+///
+/// Locations are dropped first, so that programs with one fingerprint give one object.
+Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline);
+
+} // namespace twinjit

@@ -1,0 +1,1 @@
+"""Twinjit: compile each distinct MLIR program once."""

@@ -1,0 +1,145 @@
+"""Every exception and warning that Twinjit raises, in one tree under `TwinjitError`.
+
+Where Python has a built-in class for the same mistake (a missing attribute, a wrong type), ours
+derives from it too, so that code which knows nothing of Twinjit still handles it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "ArtifactError",
+    "CacheWarning",
+    "CompilationError",
+    "Diagnostic",
+    "EntryNotFoundError",
+    "ExecutionError",
+    "LoweringError",
+    "ParseError",
+    "PipelineError",
+    "SignatureError",
+    "TargetError",
+    "TwinjitError",
+    "UnfingerprintableError",
+    "UnresolvedSymbolError",
+    "UnsupportedProgramError",
+    "VerificationError",
+]
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One diagnostic of MLIR or LLVM.
+
+    Attributes
+    ----------
+    severity
+        ``"error"``, ``"warning"``, ``"remark"`` or ``"note"`` (a note belongs to the diagnostic
+        before it).
+    message
+        The text, without its location.
+    file
+        File name of the location; empty where the location is unknown.
+    line, column
+        1-based; 0 where unknown.
+    """
+
+    severity: str
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
+        return f"{place}{self.severity}: {self.message}"
+
+
+class TwinjitError(Exception):
+    """Base of all Twinjit exceptions.
+
+    Parameters
+    ----------
+    message
+        What went wrong, where, and the cure where one is known.
+    diagnostics
+        What MLIR or LLVM said, in order of emission.
+    """
+
+    def __init__(self, message: str, *, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.message, *map(str, self.diagnostics)])
+
+
+class CompilationError(TwinjitError):
+    """A program could not be turned into object code."""
+
+
+class ParseError(CompilationError, ValueError):
+    """The program's text or bytecode cannot be read."""
+
+
+class VerificationError(CompilationError, ValueError):
+    """The program reads, but breaks the rules of one of its operations."""
+
+
+class PipelineError(CompilationError, ValueError):
+    """A pass pipeline's name or text is wrong, or one of its passes failed."""
+
+
+class LoweringError(CompilationError):
+    """The pipeline ran, but left operations that have no place in LLVM IR."""
+
+
+class UnresolvedSymbolError(CompilationError, LookupError):
+    """The program calls functions that nothing in this process defines."""
+
+
+class TargetError(CompilationError, ValueError):
+    """The target is unknown to LLVM, or is not this machine's."""
+
+
+class UnsupportedProgramError(TwinjitError, TypeError):
+    """What was handed in is not a program Twinjit can take."""
+
+
+class UnfingerprintableError(TwinjitError, ValueError):
+    """Part of a program has no identity (for instance a resource without its bytes)."""
+
+
+class ArtifactError(TwinjitError):
+    """An artifact is damaged, foreign, or cannot be linked into this process."""
+
+
+class EntryNotFoundError(TwinjitError, AttributeError, KeyError):
+    """An executable has no function of that name."""
+
+    def __str__(self) -> str:  # KeyError would show the repr of the message
+        return TwinjitError.__str__(self)
+
+
+class SignatureError(TwinjitError, TypeError):
+    """A function exists but cannot be called from Python; the message says which type is why."""
+
+
+class ArgumentTypeError(TwinjitError, TypeError):
+    """An argument has the wrong kind or dtype, or the count of arguments is wrong."""
+
+
+class ArgumentValueError(TwinjitError, ValueError):
+    """An argument has the wrong rank, size, layout, alignment, or is read-only or out of range."""
+
+
+class ExecutionError(TwinjitError, RuntimeError):
+    """Compiled code stopped itself: an assertion in the program did not hold."""
+
+
+class CacheWarning(UserWarning):
+    """The cache cannot be used or lost an entry; the work itself goes on."""
