@@ -12,19 +12,21 @@ from functools import lru_cache
 from typing import Any
 
 from twinjit.compiler import Compiler, Explanation
-from twinjit.config import Config
+from twinjit.config import Config, parse_size
 from twinjit.executable import Executable
 from twinjit.identity import fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
 from twinjit.report import Report
-from twinjit.signature import Signature
+from twinjit.signature import Signature, Value
+from twinjit.store.disk import DiskStore
 from twinjit.target import Target
 
 __all__ = [
     "NAMED_PIPELINES",
     "Compiler",
     "Config",
+    "DiskStore",
     "Executable",
     "Explanation",
     "Key",
@@ -32,10 +34,12 @@ __all__ = [
     "Report",
     "Signature",
     "Target",
+    "Value",
     "compile",
     "default_compiler",
     "explain",
     "fingerprint",
+    "parse_size",
 ]
 
 __version__ = "0.1.0"
