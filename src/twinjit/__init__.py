@@ -51,7 +51,9 @@ def default_compiler(**options: Any) -> Compiler:
     return Compiler(**options)
 
 
-def compile(program: object, **options: Any) -> Executable:
+def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
+    program: object, **options: Any
+) -> Executable:
     """Return the executable of a program, compiling it if it is new.
 
     Parameters

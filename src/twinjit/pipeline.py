@@ -136,7 +136,7 @@ NAMED_PIPELINES = MappingProxyType(
             ),
             _pipeline(
                 "linalg",
-                "linalg, tensor and TOSA programs on tensors: fused, bufferised, vectorisable loops",
+                "linalg, tensor and TOSA on tensors: fused, bufferised, vectorisable loops",
                 _TO_LINALG,
                 _FUSE,
                 _BUFFERISE,
@@ -155,8 +155,20 @@ NAMED_PIPELINES = MappingProxyType(
 """The pipelines that come with Twinjit, by name."""
 
 _LLVM = frozenset({"builtin", "llvm"})
-_STD = _LLVM | frozenset("affine arith cf complex func index math memref scf ub vector".split())
-_LINALG = _STD | frozenset("bufferization linalg tensor tosa".split())
+_STD = _LLVM | {
+    "affine",
+    "arith",
+    "cf",
+    "complex",
+    "func",
+    "index",
+    "math",
+    "memref",
+    "scf",
+    "ub",
+    "vector",
+}
+_LINALG = _STD | {"bufferization", "linalg", "tensor", "tosa"}
 
 
 def choose_pipeline(dialects: frozenset[str], *, uses_tensors: bool) -> Pipeline:

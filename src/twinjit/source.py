@@ -1,4 +1,4 @@
-"""What users hand in as a program, sorted into the two ways of taking it: bytes, or a live module."""
+"""What users hand in as a program, sorted into two ways of taking it: bytes, or a live module."""
 
 from __future__ import annotations
 

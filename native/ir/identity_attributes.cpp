@@ -1,0 +1,285 @@
+#include "ir/identity_attributes.h"
+
+#include "ir/identity_fields.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/IntegerSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
+
+namespace twinjit {
+namespace {
+
+// Elements and blobs are hashed as they lie in memory.
+static_assert(llvm::endianness::native == llvm::endianness::little,
+              "fingerprints are the same on every machine only if memory is read alike");
+
+// First byte of every digest; the format's version (identity.cpp) covers them.
+enum Tag : uint8_t { kNull = 0, kAttribute = 1, kType = 2 };
+
+Tag tagOf(mlir::Attribute) { return kAttribute; }
+Tag tagOf(mlir::Type) { return kType; }
+
+llvm::StringRef nameOf(mlir::Attribute attribute) {
+  return attribute.getAbstractAttribute().getName();
+}
+llvm::StringRef nameOf(mlir::Type type) { return type.getAbstractType().getName(); }
+
+/// Writes affine expressions, which share subexpressions: each is written once, after its operands,
+/// and then referred to by its number.
+class AffineFields {
+public:
+  explicit AffineFields(FieldHasher &fields) : fields(fields) {}
+
+  void write(llvm::ArrayRef<mlir::AffineExpr> expressions) {
+    llvm::SmallVector<uint64_t> roots;
+    for (mlir::AffineExpr expression : expressions)
+      roots.push_back(add(expression));
+    fields.tag(kRoots);
+    fields.number(roots.size());
+    for (uint64_t root : roots)
+      fields.number(root);
+  }
+
+private:
+  enum Kind : uint8_t {
+    kRoots = 0,
+    kAdd = 1,
+    kMul = 2,
+    kMod = 3,
+    kFloorDiv = 4,
+    kCeilDiv = 5,
+    kConstant = 6,
+    kDim = 7,
+    kSymbol = 8,
+  };
+
+  static Kind kindOf(mlir::AffineExpr expression) {
+    switch (expression.getKind()) {
+    case mlir::AffineExprKind::Add:
+      return kAdd;
+    case mlir::AffineExprKind::Mul:
+      return kMul;
+    case mlir::AffineExprKind::Mod:
+      return kMod;
+    case mlir::AffineExprKind::FloorDiv:
+      return kFloorDiv;
+    case mlir::AffineExprKind::CeilDiv:
+      return kCeilDiv;
+    case mlir::AffineExprKind::Constant:
+      return kConstant;
+    case mlir::AffineExprKind::DimId:
+      return kDim;
+    case mlir::AffineExprKind::SymbolId:
+      return kSymbol;
+    }
+    llvm_unreachable("an affine expression of no kind");
+  }
+
+  uint64_t add(mlir::AffineExpr expression) {
+    auto known = numbers.find(expression);
+    if (known != numbers.end())
+      return known->second;
+    uint64_t first = 0, second = 0;
+    if (auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expression)) {
+      first = add(binary.getLHS());
+      second = add(binary.getRHS());
+    } else if (auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expression)) {
+      first = static_cast<uint64_t>(constant.getValue());
+    } else if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expression)) {
+      first = dim.getPosition();
+    } else {
+      first = llvm::cast<mlir::AffineSymbolExpr>(expression).getPosition();
+    }
+    fields.tag(kindOf(expression));
+    fields.number(first);
+    fields.number(second);
+    uint64_t number = numbers.size();
+    numbers.try_emplace(expression, number);
+    return number;
+  }
+
+  FieldHasher &fields;
+  llvm::DenseMap<mlir::AffineExpr, uint64_t> numbers;
+};
+
+void describeSet(FieldHasher &fields, mlir::IntegerSet set) {
+  fields.number(set.getNumDims());
+  fields.number(set.getNumSymbols());
+  AffineFields(fields).write(set.getConstraints());
+  for (bool isEquality : set.getEqFlags())
+    fields.tag(isEquality);
+}
+
+void describeMap(FieldHasher &fields, mlir::AffineMap map) {
+  fields.number(map.getNumDims());
+  fields.number(map.getNumSymbols());
+  AffineFields(fields).write(map.getResults());
+}
+
+} // namespace
+
+AttributeDigests::AttributeDigests(mlir::MLIRContext *context)
+    : memo(DigestMemo::of(context)), recent(kRecent), distinctNumbers(context, printInFull()) {}
+
+template <typename T> Digest AttributeDigests::digestOf(T value) {
+  if (!value) {
+    FieldHasher fields;
+    fields.tag(kNull);
+    return fields.finish();
+  }
+  const void *key = value.getAsOpaquePointer();
+  if (bodies) {
+    if (auto known = bodies->digests.find(key); known != bodies->digests.end())
+      return known->second;
+    Digest digest = compute(value);
+    bodies->digests.try_emplace(key, digest);
+    return digest;
+  }
+  Recent &slot = recentSlot(key);
+  if (slot.key == key)
+    return slot.digest;
+  if (std::optional<Digest> known = memo->find(key)) {
+    slot = {key, *known};
+    return *known;
+  }
+  if (auto known = programDigests.find(key); known != programDigests.end()) {
+    transient = true;
+    return known->second;
+  }
+  bool outer = std::exchange(transient, false);
+  Digest digest = compute(value);
+  if (transient)
+    programDigests.try_emplace(key, digest);
+  else
+    memo->store(key, digest);
+  transient |= outer;
+  return digest;
+}
+
+template Digest AttributeDigests::digestOf(mlir::Attribute);
+template Digest AttributeDigests::digestOf(mlir::Type);
+
+template <typename T> Digest AttributeDigests::compute(T value) {
+  FieldHasher fields;
+  fields.tag(tagOf(value));
+  fields.string(nameOf(value));
+  describe(fields, value);
+  return fields.finish();
+}
+
+void AttributeDigests::describe(FieldHasher &fields, mlir::Attribute attribute) {
+  if (attribute.hasTrait<mlir::AttributeTrait::IsMutable>())
+    return fail("attribute " + nameOf(attribute).str() + " can change while it is in use");
+  if (!describeSimple(fields, attribute) && !describeCollection(fields, attribute) &&
+      !describeElements(fields, attribute))
+    describeForeign(fields, attribute);
+}
+
+bool AttributeDigests::describeSimple(FieldHasher &fields, mlir::Attribute attribute) {
+  return llvm::TypeSwitch<mlir::Attribute, bool>(attribute)
+      .Case([&](mlir::StringAttr string) {
+        fields.string(string.getValue());
+        return fields.digest(of(string.getType())), true;
+      })
+      .Case([&](mlir::IntegerAttr integer) {
+        fields.digest(of(integer.getType()));
+        return bits(fields, integer.getValue()), true;
+      })
+      .Case([&](mlir::FloatAttr number) {
+        fields.digest(of(number.getType()));
+        return bits(fields, number.getValue().bitcastToAPInt()), true;
+      })
+      .Case([&](mlir::TypeAttr type) { return fields.digest(of(type.getValue())), true; })
+      .Case([&](mlir::UnitAttr) { return true; })
+      .Case([&](mlir::SymbolRefAttr symbol) {
+        fields.string(symbol.getRootReference());
+        fields.number(symbol.getNestedReferences().size());
+        for (mlir::FlatSymbolRefAttr nested : symbol.getNestedReferences())
+          fields.string(nested.getValue());
+        return true;
+      })
+      .Case([&](mlir::AffineMapAttr map) { return describeMap(fields, map.getValue()), true; })
+      .Case([&](mlir::IntegerSetAttr set) { return describeSet(fields, set.getValue()), true; })
+      .Case([&](mlir::StridedLayoutAttr layout) {
+        fields.number(static_cast<uint64_t>(layout.getOffset()));
+        return integers(fields, layout.getStrides()), true;
+      })
+      .Case([&](mlir::OpaqueAttr opaque) {
+        fields.string(opaque.getDialectNamespace());
+        fields.string(opaque.getAttrData());
+        return fields.digest(of(opaque.getType())), true;
+      })
+      .Default([](mlir::Attribute) { return false; });
+}
+
+bool AttributeDigests::describeCollection(FieldHasher &fields, mlir::Attribute attribute) {
+  if (auto array = llvm::dyn_cast<mlir::ArrayAttr>(attribute)) {
+    list(fields, array.getValue());
+    return true;
+  }
+  if (auto dictionary = llvm::dyn_cast<mlir::DictionaryAttr>(attribute)) {
+    fields.number(dictionary.size());
+    for (mlir::NamedAttribute entry : dictionary) { // sorted by name
+      fields.string(entry.getName());
+      fields.digest(of(entry.getValue()));
+    }
+    return true;
+  }
+  if (auto distinct = llvm::dyn_cast<mlir::DistinctAttr>(attribute)) {
+    transient = true;
+    std::string text = printedForm(attribute, distinctNumbers); // distinct[NUMBER]<...>
+    fields.string(llvm::StringRef(text).take_until([](char c) { return c == ']'; }));
+    fields.digest(of(distinct.getReferencedAttr()));
+    return true;
+  }
+  return false;
+}
+
+bool AttributeDigests::describeElements(FieldHasher &fields, mlir::Attribute attribute) {
+  return llvm::TypeSwitch<mlir::Attribute, bool>(attribute)
+      .Case([&](mlir::DenseIntOrFPElementsAttr elements) {
+        fields.digest(of(elements.getType()));
+        fields.tag(elements.isSplat()); // the raw data of a splat is one element
+        return blob(fields, elements.getRawData()), true;
+      })
+      .Case([&](mlir::DenseStringElementsAttr elements) {
+        fields.digest(of(elements.getType()));
+        fields.tag(elements.isSplat());
+        fields.number(elements.getRawStringData().size());
+        for (llvm::StringRef string : elements.getRawStringData())
+          fields.string(string);
+        return true;
+      })
+      .Case([&](mlir::DenseArrayAttr array) {
+        fields.digest(of(array.getElementType()));
+        fields.number(static_cast<uint64_t>(array.getSize()));
+        return blob(fields, array.getRawData()), true;
+      })
+      .Case([&](mlir::SparseElementsAttr elements) {
+        fields.digest(of(elements.getType()));
+        fields.digest(of(elements.getIndices()));
+        return fields.digest(of(elements.getValues())), true;
+      })
+      .Case([&](mlir::DenseResourceElementsAttr elements) {
+        fields.digest(of(elements.getType()));
+        return describeResource(fields, elements.getRawHandle()), true;
+      })
+      .Default([](mlir::Attribute) { return false; });
+}
+
+/// A resource is its bytes, whatever its key. Its alignment counts too: it is written in the
+/// program, survives bytecode, and a pass may give it to a global.
+void AttributeDigests::describeResource(FieldHasher &fields,
+                                        mlir::DenseResourceElementsHandle handle) {
+  transient = true;
+  const mlir::AsmResourceBlob *data = handle.getBlob();
+  if (!data)
+    return fail("resource '" + handle.getKey().str() + "' has no data");
+  fields.number(data->getDataAlignment());
+  blob(fields, data->getData());
+}
+
+} // namespace twinjit

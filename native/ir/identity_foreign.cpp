@@ -1,0 +1,163 @@
+// Attributes and types whose parameters only their dialect knows.
+#include "ir/identity_attributes.h"
+#include "ir/identity_fields.h"
+
+#include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <limits>
+
+namespace twinjit {
+
+/// Takes what a dialect writes into bytecode as fields. Attributes, types and resources, which
+/// bytecode would refer to by number, go in by content.
+class BytecodeFields final : public mlir::DialectBytecodeWriter {
+public:
+  BytecodeFields(AttributeDigests &digests, FieldHasher &fields)
+      : digests(digests), fields(fields) {}
+
+  void writeAttribute(mlir::Attribute attribute) override { write(kAttribute, attribute); }
+  void writeOptionalAttribute(mlir::Attribute attribute) override { write(kAttribute, attribute); }
+  void writeType(mlir::Type type) override { write(kType, type); }
+
+  void writeResourceHandle(const mlir::AsmDialectResourceHandle &resource) override {
+    fields.tag(kResource);
+    if (auto *known = llvm::dyn_cast<mlir::DenseResourceElementsHandle>(&resource))
+      return digests.describeResource(fields, *known);
+    digests.fail("a resource of dialect '" + resource.getDialect()->getNamespace().str() +
+                 "' cannot be read");
+  }
+
+  void writeVarInt(uint64_t value) override {
+    fields.tag(kInteger);
+    fields.number(value);
+  }
+  void writeSignedVarInt(int64_t value) override { writeVarInt(static_cast<uint64_t>(value)); }
+  void writeOwnedBool(bool value) override { writeVarInt(value); }
+  void writeAPIntWithKnownWidth(const llvm::APInt &value) override {
+    fields.tag(kBits);
+    bits(fields, value);
+  }
+  void writeAPFloatWithKnownSemantics(const llvm::APFloat &value) override {
+    writeAPIntWithKnownWidth(value.bitcastToAPInt());
+  }
+  void writeOwnedString(llvm::StringRef text) override {
+    fields.tag(kString);
+    fields.string(text);
+  }
+  void writeOwnedBlob(llvm::ArrayRef<char> bytes) override {
+    fields.tag(kString);
+    blob(fields, bytes);
+  }
+
+  int64_t getBytecodeVersion() const override { return std::numeric_limits<int64_t>::max(); }
+  mlir::FailureOr<const mlir::DialectVersion *> getDialectVersion(llvm::StringRef) const override {
+    return mlir::failure(); // no older version is asked for
+  }
+
+private:
+  enum Tag : uint8_t {
+    kAttribute = 1,
+    kType = 2,
+    kResource = 3,
+    kInteger = 4,
+    kBits = 5,
+    kString = 6,
+  };
+
+  template <typename T> void write(Tag tag, T value) {
+    fields.tag(tag);
+    fields.digest(digests.of(value));
+  }
+
+  AttributeDigests &digests;
+  FieldHasher &fields;
+};
+
+namespace {
+
+mlir::LogicalResult writeTo(mlir::DialectBytecodeWriter &writer,
+                            const mlir::BytecodeDialectInterface &dialect,
+                            mlir::Attribute attribute) {
+  return dialect.writeAttribute(attribute, writer);
+}
+
+mlir::LogicalResult writeTo(mlir::DialectBytecodeWriter &writer,
+                            const mlir::BytecodeDialectInterface &dialect, mlir::Type type) {
+  return dialect.writeType(type, writer);
+}
+
+// How describeForeign() learnt the parameters.
+enum Form : uint8_t { kBytecode = 1, kPrinted = 2 };
+
+} // namespace
+
+mlir::OpPrintingFlags printInFull() {
+  return mlir::OpPrintingFlags().elideLargeElementsAttrs(std::numeric_limits<int64_t>::max());
+}
+
+std::string printedForm(mlir::Attribute value, mlir::AsmState &state) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  value.print(stream, state);
+  return text;
+}
+
+std::string printedForm(mlir::Type value, mlir::AsmState &state) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  value.print(stream, state);
+  return text;
+}
+
+/// The text has the keys of resources, so that two programs which differ only in such a key are
+/// taken for different.
+///
+/// A dialect need not tell what its attributes and types hold (DLTI's and SPIR-V's do not), so the
+/// text decides whether the digest may outlive the program.
+template <typename T> void AttributeDigests::describePrinted(FieldHasher &fields, T value) {
+  mlir::AsmState state(value.getContext(), printInFull());
+  std::string text = printedForm(value, state);
+  llvm::StringRef view = text;
+  if (view.contains("struct<")) // perhaps one without its body yet
+    transient = true;
+  if (view.contains("distinct[")) {
+    transient = true;
+    text = printedForm(value, distinctNumbers);
+  }
+  fields.string(text);
+  // Only the builtin dialect has handles that can be read: of one dialect, in order of printing.
+  for (auto &[dialect, handles] : state.getDialectResources()) {
+    for (const mlir::AsmDialectResourceHandle &handle : handles) {
+      if (auto *known = llvm::dyn_cast<mlir::DenseResourceElementsHandle>(&handle))
+        describeResource(fields, *known);
+      else
+        fail("a resource of dialect '" + dialect->getNamespace().str() + "' cannot be read");
+    }
+  }
+}
+
+template <typename T> void AttributeDigests::describeForeign(FieldHasher &fields, T value) {
+  FieldHasher written;
+  BytecodeFields writer(*this, written);
+  auto *bytecode =
+      value.getDialect().template getRegisteredInterface<mlir::BytecodeDialectInterface>();
+  if (bytecode && mlir::succeeded(writeTo(writer, *bytecode, value))) {
+    fields.tag(kBytecode);
+    fields.digest(written.finish());
+  } else {
+    fields.tag(kPrinted);
+    describePrinted(fields, value);
+  }
+  llvm::SmallVector<Digest> parts;
+  value.walkImmediateSubElements([&](mlir::Attribute part) { parts.push_back(of(part)); },
+                                 [&](mlir::Type part) { parts.push_back(of(part)); });
+  fields.number(parts.size());
+  for (const Digest &part : parts)
+    fields.digest(part);
+}
+
+template void AttributeDigests::describeForeign(FieldHasher &, mlir::Attribute);
+template void AttributeDigests::describeForeign(FieldHasher &, mlir::Type);
+
+} // namespace twinjit

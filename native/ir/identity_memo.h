@@ -1,0 +1,60 @@
+// Digests of attributes and types, kept for as long as their context lives.
+#pragma once
+
+#include "common/digest.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+
+namespace twinjit {
+
+/// Hashes addresses so that neighbours in memory are neighbours in the table: operations,
+/// attributes and types are allocated one after the other, and used so. LLVM's own hash scatters
+/// them, at a cache miss for each look-up.
+struct ByAddress {
+  static const void *getEmptyKey() { return llvm::DenseMapInfo<const void *>::getEmptyKey(); }
+  static const void *getTombstoneKey() {
+    return llvm::DenseMapInfo<const void *>::getTombstoneKey();
+  }
+  static unsigned getHashValue(const void *key) {
+    auto address = reinterpret_cast<uintptr_t>(key);
+    return static_cast<unsigned>((address >> 4) ^ (address >> 14));
+  }
+  static bool isEqual(const void *a, const void *b) { return a == b; }
+};
+
+/// Maps uniqued attributes and types of one context to their digests. A context never frees these
+/// while it lives and takes its memo with it, so a recycled pointer cannot hit. Any number of
+/// threads may use it.
+class DigestMemo {
+public:
+  /// The memo of `context`, made on first use. Loads no dialect: that would abort the process if a
+  /// pass manager runs in the context.
+  static std::shared_ptr<DigestMemo> of(mlir::MLIRContext *context);
+
+  std::optional<Digest> find(const void *key) const {
+    std::shared_lock<std::shared_mutex> lock(mutex);
+    auto found = digests.find(key);
+    if (found == digests.end())
+      return std::nullopt;
+    return found->second;
+  }
+
+  void store(const void *key, const Digest &digest) {
+    std::unique_lock<std::shared_mutex> lock(mutex);
+    digests.try_emplace(key, digest);
+  }
+
+private:
+  /// Guards `digests`. Held for one look-up or insertion; digests are computed outside it, at worst
+  /// by several threads at once and to the same result.
+  mutable std::shared_mutex mutex;
+  llvm::DenseMap<const void *, Digest, ByAddress> digests;
+};
+
+} // namespace twinjit
