@@ -1,0 +1,5 @@
+"""``python -m twinjit``."""
+
+from twinjit.cli import main
+
+main()

@@ -1,0 +1,163 @@
+"""``twinjit compile``, ``fingerprint`` and ``explain``: what runs nothing of the program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+import twinjit
+from twinjit.cli.failures import describe_error, report_error
+from twinjit.cli.files import replacing
+from twinjit.cli.options import (
+    STDIN,
+    Cache,
+    File,
+    Json,
+    OptLevel,
+    Pipeline,
+    open_compiler,
+    open_program,
+)
+from twinjit.cli.show import print_json, report_data, signature_data, stderr, stdout
+from twinjit.errors import TwinjitError
+
+__all__ = ["compile_program", "explain", "fingerprint"]
+
+_STDOUT = "-"
+_PART_WIDTH = 64
+
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="MLIR text or bytecode; - for standard input."),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE.o",
+        help="The object file; - for standard output. By default FILE's name with .o, here.",
+    ),
+]
+AllowUnregistered = Annotated[
+    bool,
+    typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
+]
+Full = Annotated[bool, typer.Option("--full", help="Show long parts of the key in full.")]
+
+
+def compile_program(
+    file: File,
+    *,
+    output: Output = None,
+    pipeline: Pipeline = "auto",
+    opt_level: OptLevel = 3,
+    cache: Cache = None,
+    json: Json = False,
+) -> None:
+    """Write a program's object file.
+
+    The file is relocatable ELF for this machine. It appears whole or not at all.
+    """
+    path = output or _default_output(file)
+    if json and path == _STDOUT:
+        raise typer.BadParameter("--json and the object file cannot share standard output")
+    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    executable = compiler.compile(open_program(file))
+    if path == _STDOUT:
+        sys.stdout.buffer.write(executable.object_code)
+        return
+    with replacing(path) as target:
+        target.write(executable.object_code)
+    if json:
+        print_json(
+            {
+                "output": path,
+                "key": executable.key.hex,
+                "functions": [signature_data(each) for each in executable.signatures.values()],
+                "report": report_data(executable.report),
+            }
+        )
+    else:
+        stderr().print(f"{path}: {executable.report}", style="dim")
+
+
+def fingerprint(
+    files: Files, *, allow_unregistered: AllowUnregistered = False, json: Json = False
+) -> None:
+    """Print the fingerprints of programs.
+
+    One a line, with the file's name. A file that fails is reported, and the others are still done.
+    """
+    rows: list[dict[str, Any]] = []
+    code = 0
+    for file in files:
+        row: dict[str, Any] = {"file": file, "fingerprint": None, "error": None}
+        try:
+            program = open_program(file)
+            row["fingerprint"] = twinjit.fingerprint(program, allow_unregistered=allow_unregistered)
+        except (TwinjitError, OSError) as error:
+            code = max(code, report_error(error))
+            row["error"] = describe_error(error)
+        rows.append(row)
+        if row["fingerprint"] and not json:
+            typer.echo(f"{row['fingerprint']}  {file}")
+    if json:
+        print_json({"fingerprints": rows})
+    raise typer.Exit(code)
+
+
+def explain(
+    file: File,
+    *,
+    full: Full = False,
+    pipeline: Pipeline = "auto",
+    opt_level: OptLevel = 3,
+    cache: Cache = None,
+    json: Json = False,
+) -> None:
+    """Show a program's key, and where its code would come from now."""
+    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    explanation = compiler.explain(open_program(file))
+    store = compiler.store.root if compiler.store else None
+    if json:
+        print_json(
+            {
+                "key": explanation.key.hex,
+                "parts": explanation.key.to_data(),
+                "hit": explanation.tier != "compiled",
+                "tier": explanation.tier,
+                "direct": explanation.direct,
+                "store": store,
+            }
+        )
+        return
+    console = stdout()
+    for name, value in explanation.key.parts:
+        console.print(f"{name:<18}{_abbreviate(value, full=full)}", highlight=False)
+    console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
+    console.print(_describe_lookup(explanation, store), highlight=False)
+
+
+def _default_output(file: str) -> str:
+    if file == STDIN:
+        raise typer.BadParameter("say with -o where the program from standard input goes")
+    return os.path.splitext(os.path.basename(file))[0] + ".o"
+
+
+def _abbreviate(value: str | bytes, *, full: bool) -> str:
+    text = value if isinstance(value, str) else value.hex()
+    if full or len(text) <= _PART_WIDTH:
+        return text
+    return f"{text[:_PART_WIDTH]}… ({len(text)} characters)"
+
+
+def _describe_lookup(explanation: twinjit.Explanation, store: str | None) -> str:
+    if explanation.tier == "compiled":
+        where = f"not in {store}" if store else "there is no disk cache"
+        return f"miss: {where}"
+    way = "without parsing the program" if explanation.direct else "after parsing the program"
+    return f"hit: in {store}, found {way}"

@@ -1,0 +1,106 @@
+"""How values and reports are shown: to people with rich, to programs as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+import twinjit
+
+__all__ = [
+    "duration",
+    "format_value",
+    "print_json",
+    "report_data",
+    "signature_data",
+    "size",
+    "stderr",
+    "stdout",
+    "value_data",
+]
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB")
+_ABBREVIATED_ABOVE = 200
+
+
+def stdout() -> Console:
+    """Return a console on what is now standard output; piped output is plain and not wrapped."""
+    return Console(soft_wrap=True, markup=False)
+
+
+def stderr() -> Console:
+    """Return the same for standard error."""
+    return Console(stderr=True, soft_wrap=True, markup=False, highlight=False)
+
+
+def duration(seconds: float) -> str:
+    """Write a time in the unit that suits it, such as ``12.3 µs``."""
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
+
+
+def size(count: int) -> str:
+    """Write a count of bytes, such as ``1.2 MiB``."""
+    if count < 1024:
+        return f"{count} bytes"
+    power = min((count.bit_length() - 1) // 10, len(_UNITS))
+    return f"{count / 1024**power:.1f} {_UNITS[power - 1]}"
+
+
+def format_value(value: object) -> str:
+    """Write a value for people; long arrays lose their middle."""
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, threshold=_ABBREVIATED_ABOVE, separator=", ")
+    return str(value)
+
+
+def print_json(data: object) -> None:
+    """Print one JSON object, on one line."""
+    typer.echo(json.dumps(data, allow_nan=False))
+
+
+def value_data(value: object) -> Any:
+    """Express a value in JSON.
+
+    Arrays are nested lists, a complex number is ``[real, imaginary]``, and what JSON has no numbers
+    for is ``"nan"``, ``"inf"`` or ``"-inf"``.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind == "V":  # ml_dtypes' types, of which float32 holds every value
+            value = value.astype(np.float32)
+        return value_data(value.tolist())
+    if isinstance(value, list):
+        return [value_data(each) for each in value]
+    if isinstance(value, complex):
+        return [value_data(value.real), value_data(value.imag)]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value
+
+
+def signature_data(signature: twinjit.Signature) -> dict[str, Any]:
+    """Express a function's signature in JSON."""
+    return {
+        "name": signature.name,
+        "signature": str(signature),
+        "arguments": [value.text for value in signature.arguments],
+        "results": [value.text for value in signature.results],
+        "uncallable": signature.uncallable or None,
+    }
+
+
+def report_data(report: twinjit.Report) -> dict[str, Any]:
+    """Express a report in JSON."""
+    return {
+        "tier": report.tier,
+        "seconds": report.seconds,
+        "phases": dict(report.phases),
+        "pipeline": report.pipeline,
+        "object_bytes": report.object_bytes,
+        "cached": report.cached,
+    }
