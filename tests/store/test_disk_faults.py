@@ -284,6 +284,15 @@ def test_links_are_refused(tmp_path: Path) -> None:
     assert decode((tmp_path / "elsewhere").read_bytes()) == ARTIFACT
 
 
+@pytest.mark.parametrize("root", ["link", "link/below", "/proc/nowhere"])
+def test_a_directory_that_cannot_be_made(tmp_path: Path, root: str) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    store = DiskStore(tmp_path / root)
+    with pytest.warns(CacheWarning, match="ENOENT"):
+        assert not store.put(ARTIFACT)
+    assert store.get(KEY) is None
+
+
 def test_a_pipe_in_place_of_an_entry_does_not_block(tmp_path: Path) -> None:
     store = DiskStore(tmp_path)
     store.put(ARTIFACT)

@@ -65,7 +65,8 @@ def make_private(path: str) -> None:
         if parent == path:
             raise
         make_private(parent)
-        make_private(path)
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
 
 
 def check_private(path: str) -> None:
