@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,17 @@ def test_unparsable_file_is_named(refuse, tmp_path):
     path.write_text("module {")
     error = refuse(path, errors.ParseError, "broken.mlir")
     assert error.diagnostics[0].file == str(path)
+
+
+def test_a_path_need_not_be_text(compiler, tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"caf\xe9.mlir")
+    with open(path, "w") as file:
+        file.write(GOOD)
+    assert compiler.compile(os.fsdecode(path)).f(3) == 3
+    with open(path, "w") as file:
+        file.write("module {")
+    with pytest.raises(errors.ParseError, match="caf\ufffd.mlir"):
+        compiler.compile(Path(os.fsdecode(path)))
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"ML\xefR", b"ML\xefR\x06garbage"])

@@ -68,7 +68,8 @@ def open_source(program: object) -> Source:
         return SourceBytes(program.encode(), "<text>")
     if isinstance(program, (str, os.PathLike)):
         with open(program, "rb") as file:
-            return SourceBytes(file.read(), os.fspath(program))
+            # Diagnostics are UTF-8, which a path need not be.
+            return SourceBytes(file.read(), os.fsencode(program).decode(errors="replace"))
     if isinstance(program, (bytes, bytearray, memoryview)):
         return SourceBytes(bytes(program), "<bytes>")
     operation = getattr(program, "operation", program)
