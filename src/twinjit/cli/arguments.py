@@ -60,8 +60,10 @@ class _File(ArgumentSpec):
         try:
             array = self._load()
         except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            why = str(error.args[0] if error.args else error)  # KeyError quotes its message
             raise ArgumentValueError(
-                f"argument {position}: cannot read an array from {self.path}: {error}"
+                f"argument {position}: cannot read an array from {self.path}: "
+                f"{why.partition('. ')[0]}"  # NumPy goes on with advice that does not apply
             ) from error
         if array.dtype == _RAW_BF16 and parameter.dtype == "bf16":
             return array.view(bfloat16())
@@ -103,7 +105,7 @@ class _Filled(ArgumentSpec):
         dtype = numpy_dtype(parameter.dtype)
         if dtype is None:
             raise ArgumentTypeError(
-                f"argument {position}: {self.text!r} makes no value for a {parameter}"
+                f"argument {position}: {self.text!r} makes no value for {parameter}"
             )
         if -1 in parameter.shape:
             sizes = "x".join("N" if size < 0 else str(size) for size in parameter.shape)

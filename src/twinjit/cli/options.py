@@ -64,7 +64,7 @@ def open_compiler(
         If a setting of the environment cannot be used.
     """
     if cache == "":
-        raise typer.BadParameter("--cache names no directory")
+        raise typer.BadParameter("an empty name is no directory", param_hint="'--cache'")
     place = True if cache is None else False if cache == _NO_CACHE else cache
     return twinjit.Compiler(pipeline=pipeline, opt_level=opt_level, cache=place)
 

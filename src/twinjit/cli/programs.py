@@ -64,7 +64,9 @@ def compile_program(
     """
     path = output or _default_output(file)
     if json and path == _STDOUT:
-        raise typer.BadParameter("--json and the object file cannot share standard output")
+        raise typer.BadParameter(
+            "the object file needs standard output alone", param_hint="'--json'"
+        )
     compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
     executable = compiler.compile(open_program(file))
     if path == _STDOUT:
@@ -144,7 +146,9 @@ def explain(
 
 def _default_output(file: str) -> str:
     if file == STDIN:
-        raise typer.BadParameter("say with -o where the program from standard input goes")
+        raise typer.BadParameter(
+            "say where the object file of standard input goes", param_hint="'--output'"
+        )
     return os.path.splitext(os.path.basename(file))[0] + ".o"
 
 

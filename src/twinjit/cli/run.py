@@ -82,7 +82,7 @@ def run(
     Results go to standard output; where the code came from and how long it ran, to standard error.
     """
     if out and save:
-        raise typer.BadParameter("give --out or --save, not both")
+        raise typer.BadParameter("give this or --save, not both", param_hint="'--out'")
     compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
     executable = compiler.compile(open_program(file))
     name = entry or _only_entry(executable)
@@ -119,18 +119,23 @@ def _only_entry(executable: twinjit.Executable) -> str:
     if len(callable_) == 1:
         return callable_[0]
     known = ", ".join(executable) or "none at all"
-    raise typer.BadParameter(f"say with --entry which function to call; the program has {known}")
+    raise typer.BadParameter(
+        f"say which function to call; the program has {known}", param_hint="'--entry'"
+    )
 
 
 def _check_outputs(signature: twinjit.Signature, shown: Sequence[int], out: str | None) -> None:
     for position in shown:
         if position >= len(signature.arguments):
-            raise typer.BadParameter(f"--show-arg {position}: no such argument ({signature})")
+            raise typer.BadParameter(
+                f"there is no argument {position} ({signature})", param_hint="'--show-arg'"
+            )
     count = len(signature.results) + len(shown)
     if out and count != 1:
         raise typer.BadParameter(
-            f"--out saves one result, but there are {count} ({signature}); choose an argument with "
-            "--show-arg, or give --save PREFIX"
+            f"one result can be saved so, but there are {count} ({signature}); choose an argument "
+            "with --show-arg, or give --save PREFIX",
+            param_hint="'--out'",
         )
 
 
