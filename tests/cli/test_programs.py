@@ -1,0 +1,148 @@
+"""``twinjit compile``, ``fingerprint``, ``explain`` and ``cache``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import twinjit
+from tests.cli.programs import SAXPY, TWICE
+
+
+def test_compile_json(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = data("compile", SAXPY)
+    executable = twinjit.compile(Path(SAXPY))
+    assert printed["output"] == "saxpy.o"
+    assert Path("saxpy.o").read_bytes() == executable.object_code
+    assert printed["key"] == executable.key.hex
+    assert printed["report"]["object_bytes"] == len(executable.object_code)
+    assert [each["name"] for each in printed["functions"]] == ["saxpy", "gcd"]
+    assert printed["functions"][1] == {
+        "name": "gcd",
+        "signature": "gcd(arg0: i64, arg1: i64) -> i64",
+        "arguments": ["i64", "i64"],
+        "results": ["i64"],
+        "uncallable": None,
+    }
+
+
+def test_a_link_leads_to_the_output(ok, tmp_path):
+    (tmp_path / "link.o").symlink_to(tmp_path / "real.o")
+    (tmp_path / "real.o").write_text("old")
+    ok("compile", SAXPY, "-o", tmp_path / "link.o")
+    assert (tmp_path / "link.o").is_symlink()
+    assert (tmp_path / "real.o").read_bytes()[:4] == b"\x7fELF"
+
+
+def test_a_device_is_written_and_not_replaced(ok, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    ok("compile", SAXPY, "-o", tmp_path / "pipe")
+    assert reader.communicate()[0] == twinjit.compile(Path(SAXPY)).object_code
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("target", ["missing/f.o", "folder", "file/f.o"])
+def test_output_that_cannot_be_written(fails, tmp_path, target):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("old")
+    message = fails(3, "compile", SAXPY, "-o", tmp_path / target)
+    assert message.startswith(f"twinjit: error: {tmp_path / target}: ")
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+    assert os.listdir(tmp_path / "folder") == []
+
+
+def test_a_failed_save_keeps_the_old_file(fails, ok, tmp_path, mlir):
+    out = tmp_path / "x.npy"
+    out.write_text("old")
+    fails(1, "run", mlir('func.func @f(%x: i1) { cf.assert %x, "no good" return }'),
+          "--arg", "false", "--show-arg", "0", "--out", out)  # fmt: skip
+    assert out.read_text() == "old"
+
+
+def test_fingerprint(ok, data, mlir):
+    renamed = mlir(TWICE.replace("%x", "%argument"), "renamed.mlir")
+    program = mlir(TWICE)
+    expected = twinjit.fingerprint(TWICE)
+    assert ok("fingerprint", program, renamed) == f"{expected}  {program}\n{expected}  {renamed}\n"
+    assert data("fingerprint", program) == {
+        "fingerprints": [{"file": str(program), "fingerprint": expected, "error": None}]
+    }
+    assert ok("fingerprint", "-", input=TWICE) == f"{expected}  -\n"
+
+
+def test_fingerprint_goes_on_after_a_failure(cli, mlir):
+    program = mlir(TWICE)
+    broken = mlir("oops", "broken.mlir")
+    result = cli("fingerprint", broken, program, "--json")
+    assert result.exit_code == 1
+    assert f"{broken}:1:1: error: " in result.stderr
+    first, second = json.loads(result.stdout)["fingerprints"]
+    assert (first["fingerprint"], first["file"]) == (None, str(broken))
+    assert first["error"].startswith(f"cannot parse {broken}")
+    assert second["fingerprint"] == twinjit.fingerprint(TWICE)
+    assert cli("fingerprint", broken, "nowhere.mlir").exit_code == 3
+
+
+def test_unregistered_dialects(fails, ok, mlir):
+    program = mlir('"foo.bar"() : () -> ()')
+    assert "unregistered dialect" in fails(1, "fingerprint", program)
+    assert len(ok("fingerprint", "--allow-unregistered", program).split()[0]) == 64
+
+
+def test_explain(ok, data, mlir, tmp_path):
+    program, cache = mlir(TWICE), tmp_path / "cache"
+    before = data("explain", program, "--cache", cache)
+    assert (before["hit"], before["tier"], before["direct"]) == (False, "compiled", False)
+    assert not cache.exists()
+    key = data("compile", program, "-o", tmp_path / "f.o", "--cache", cache)["key"]
+    after = data("explain", program, "--cache", cache)
+    assert after == {**before, "hit": True, "tier": "disk", "direct": True}
+    assert list(after) == ["key", "parts", "hit", "tier", "direct", "store"]
+    assert (after["key"], after["store"]) == (key, str(cache))
+    assert after["parts"][0] == ["mlir", {"hex": twinjit.fingerprint(TWICE)}]
+    assert twinjit.Key.from_data(after["parts"]).hex == key
+    respelled = mlir(TWICE.replace("%x", "%z"), "respelled.mlir")
+    assert not data("explain", respelled, "--cache", cache)["direct"]
+
+
+def test_explain_for_people(ok, mlir, tmp_path):
+    program, cache = mlir(TWICE), tmp_path / "cache"
+    printed = ok("explain", program, "--cache", cache)
+    assert printed.splitlines()[0].split() == ["mlir", twinjit.fingerprint(TWICE)]
+    assert printed.splitlines()[-1] == f"miss: not in {cache}"
+    assert " characters)" in printed
+    assert " characters)" not in ok("explain", program, "--full")
+    assert ok("explain", program, "--cache", "off").endswith("miss: there is no disk cache\n")
+    ok("compile", program, "-o", tmp_path / "f.o", "--cache", cache)
+    printed = ok("explain", program, "--cache", cache)
+    assert printed.splitlines()[-1] == f"hit: in {cache}, found without parsing the program"
+
+
+def test_cache(ok, data, tmp_path):
+    cache = tmp_path / "cache"
+    where = ("--cache", cache)
+    assert ok("cache", "path", *where) == f"{cache}\n"
+    empty = {"path": str(cache), "entries": 0, "bytes": 0, "max_bytes": 1024**3}
+    assert data("cache", "stats", *where) == empty
+    for level in ("-O0", "-O1", "-O2"):
+        ok("compile", SAXPY, "-o", tmp_path / "f.o", level, *where)
+    stats = data("cache", "stats", *where)
+    assert stats["entries"] == 3
+    assert "entries: 3\n" in ok("cache", "stats", *where)
+    assert ok("cache", "prune", *where) == f"removed 0 files, 0 bytes, from {cache}\n"
+    assert "removed " in ok("cache", "prune", "--max-size", "8K", *where)
+    assert 0 < data("cache", "stats", *where)["bytes"] <= 8192
+    assert "removed " in ok("cache", "clear", *where)
+    assert data("cache", "stats", *where) == empty
+
+
+def test_cache_that_is_off(fails, monkeypatch):
+    assert "--cache" in fails(1, "cache", "stats", "--cache", "off")
+    monkeypatch.setenv("TWINJIT_CACHE", "off")
+    assert "no disk cache" in fails(1, "cache", "path")
