@@ -193,7 +193,7 @@ def test_unidentifiable_program_runs_uncached(compiler):
     }"""
     module = live(text)
     with module.context:
-        module.operation.attributes["missing"] = mlir.ir.Attribute.parse(
+        module.operation.attributes["arith.missing"] = mlir.ir.Attribute.parse(
             "dense_resource<nowhere> : tensor<2xi32>"
         )
     executable = compiler.compile(module)
@@ -320,7 +320,9 @@ def test_resource_keys_do_not_meet(compiler):
       return %0 : tensor<2xi32>
     }
     """
-    blob = '{-#\n dialect_resources: {\n builtin: {\n k: "0x0400000001000000%s000000"\n }\n }\n#-}\n'
+    blob = (
+        '{-#\n dialect_resources: {\n builtin: {\n k: "0x0400000001000000%s000000"\n }\n }\n#-}\n'
+    )
     for last in ("02", "03"):
         got = compiler.compile(text + blob % last).f()
         np.testing.assert_array_equal(got, [1, int(last)])

@@ -43,7 +43,7 @@ private:
   bool tainted = false;
 };
 
-/// Registers upstream's passes and our own, once per process.
+/// Registers our passes, and upstream's where nobody else in the process has, once per process.
 void registerPasses();
 
 } // namespace twinjit
