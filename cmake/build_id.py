@@ -1,7 +1,7 @@
 """Print the GNU build ID of an ELF file in hex, or nothing where the linker wrote none.
 
-The core compares it at import with the library it then finds (``native/codegen/host.cpp`` reads it the
-same way).
+The core compares it at import with the library it then finds (``native/codegen/host.cpp`` reads it
+the same way).
 """
 
 from __future__ import annotations

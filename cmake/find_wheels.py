@@ -20,7 +20,9 @@ def package_folder(name: str) -> str:
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         needed = ", ".join(DISTRIBUTIONS[name])
-        sys.exit(f"package {name!r} not found: install {needed}, or name another MLIR with MLIR_DIR")
+        sys.exit(
+            f"package {name!r} not found: install {needed}, or name another MLIR with MLIR_DIR"
+        )
     return next(iter(spec.submodule_search_locations))
 
 

@@ -93,7 +93,7 @@ NB_MODULE(_llvm, m) {
 
   m.def("emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
         "opt_level"_a,
-        nb::sig("def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, "
+        nb::sig("def emit(bitcode: bytes, entries: collections.abc.Sequence[str], triple: str, cpu: str, features: str, "
                 "opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]"),
         "Optimise bitcode and generate an object file. Returns the object, the slots of each entry's "
         "arguments and results, and the seconds spent optimising and generating. Releases the GIL.");
@@ -109,7 +109,7 @@ NB_MODULE(_llvm, m) {
       }, "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
 
   m.def("load", &loadFromPython, "object"_a, "entries"_a,
-        nb::sig("def load(object: bytes, entries: Sequence[str]) -> Image"),
+        nb::sig("def load(object: bytes, entries: collections.abc.Sequence[str]) -> Image"),
         "Link an object file into the process. Releases the GIL.");
 
   call::bind(m);

@@ -105,7 +105,7 @@ ContextLease::~ContextLease() {
   if (!context)
     return; // moved from
   context->getDiagEngine().eraseHandler(handler);
-  if (++uses >= kMaxUses)
+  if (tainted || ++uses >= kMaxUses)
     return;
   std::lock_guard<std::mutex> lock(poolMutex);
   if (idle().size() < kMaxIdle)

@@ -1,1 +1,72 @@
-"""Twinjit: compile each distinct MLIR program once."""
+"""Twinjit: compile each distinct MLIR program once.
+
+>>> import twinjit
+>>> exe = twinjit.compile("func.func @twice(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }")
+>>> exe.twice(21)
+42
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from twinjit.compiler import Compiler, Explanation
+from twinjit.config import Config
+from twinjit.executable import Executable
+from twinjit.identity import fingerprint
+from twinjit.key import Key
+from twinjit.pipeline import NAMED_PIPELINES, Pipeline
+from twinjit.report import Report
+from twinjit.signature import Signature
+from twinjit.target import Target
+
+__all__ = [
+    "NAMED_PIPELINES",
+    "Compiler",
+    "Config",
+    "Executable",
+    "Explanation",
+    "Key",
+    "Pipeline",
+    "Report",
+    "Signature",
+    "Target",
+    "compile",
+    "default_compiler",
+    "explain",
+    "fingerprint",
+]
+
+__version__ = "0.1.0"
+
+
+@lru_cache(maxsize=32)
+def default_compiler(**options: Any) -> Compiler:
+    """Return the compiler that `compile` and `explain` use for these options of `Compiler`."""
+    return Compiler(**options)
+
+
+def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
+    program: object, **options: Any
+) -> Executable:
+    """Return the executable of a program, compiling it if it is new.
+
+    Parameters
+    ----------
+    program
+        As for `Compiler.compile`.
+    **options
+        As for `Compiler`. One compiler is kept for each set of options.
+
+    Raises
+    ------
+    TwinjitError
+        As for `Compiler.compile`.
+    """
+    return default_compiler(**options).compile(program)
+
+
+def explain(program: object, **options: Any) -> Explanation:
+    """Say how a program would be looked up, as `Compiler.explain` does."""
+    return default_compiler(**options).explain(program)

@@ -12,11 +12,14 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "ArtifactError",
+    "ArtifactVersionError",
     "CacheWarning",
     "CompilationError",
+    "ConfigError",
     "Diagnostic",
     "EntryNotFoundError",
     "ExecutionError",
+    "KeyPartError",
     "LoweringError",
     "ParseError",
     "PipelineError",
@@ -116,6 +119,18 @@ class UnfingerprintableError(TwinjitError, ValueError):
 
 class ArtifactError(TwinjitError):
     """An artifact is damaged, foreign, or cannot be linked into this process."""
+
+
+class ArtifactVersionError(ArtifactError):
+    """An intact artifact in a format that another release of Twinjit writes."""
+
+
+class KeyPartError(TwinjitError, ValueError):
+    """A key's parts are not a table of unique names with text or bytes as values."""
+
+
+class ConfigError(TwinjitError, ValueError):
+    """A setting has a value Twinjit cannot use; the message names setting, value and cure."""
 
 
 class EntryNotFoundError(TwinjitError, AttributeError, KeyError):

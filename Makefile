@@ -1,0 +1,47 @@
+# make demo   set everything up and run the PyTorch graphs cold and warm
+# make test   set everything up and run the tests
+# make lint   formatting, lint, types, and the import contract
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint stubs clean
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed-lint
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
+
+# The committed stubs of the native modules; a test compares them with the modules.
+stubs: $(VENV)/installed-test
+	for module in _llvm _mlir; do \
+	  $(BIN)/python -m nanobind.stubgen -q -m twinjit._native.$$module \
+	    -o src/twinjit/_native/$$module.pyi || exit 1; \
+	done
+
+# Editable, so that only a change of the native code or of the dependencies installs again.
+$(VENV)/installed: $(NATIVE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --editable .
+	touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group test
+	touch $@
+
+$(VENV)/installed-lint: $(VENV)/installed-test
+	$(BIN)/python -m pip install --quiet --group lint
+	touch $@
+
+clean:
+	rm -rf build $(VENV)

@@ -1,7 +1,0 @@
-#include "ir/passes.h"
-
-namespace twinjit {
-
-void registerTwinjitPasses() {}
-
-} // namespace twinjit

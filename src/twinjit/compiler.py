@@ -1,0 +1,367 @@
+"""Hit, or miss: look a program up, and compile what is new.
+
+A program is looked up in two steps, as ccache does it. Its *request* digest needs no parsing: it
+covers the raw text (or, for a live module, the fingerprint) and the options. An index leads from
+there to the *key*, which covers the program's fingerprint and every other input that can change the
+code; the key leads to the artifact. Text that differs from known text only in spelling misses the
+index, but meets the same key.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from twinjit.artifact import Artifact
+from twinjit.config import Config
+from twinjit.errors import ArtifactError, UnfingerprintableError
+from twinjit.executable import Executable, LoadedCode
+from twinjit.key import Key
+from twinjit.lowering import compile_program
+from twinjit.once import Once
+from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
+from twinjit.report import Clock, Report, Tier
+from twinjit.request import RequestHasher
+from twinjit.source import LiveModule, Source, SourceBytes, open_source
+from twinjit.store.disk import DiskStore
+from twinjit.store.memory import LruCache
+from twinjit.target import Target
+from twinjit.toolchain import toolchain
+
+if TYPE_CHECKING:
+    from twinjit._native import _mlir
+
+__all__ = ["Compiler", "Explanation"]
+
+# What a change of the code outside the toolchain's libraries would need to make old artifacts
+# misses: how calls pass arguments (native/codegen/emit.h), what signatures say.
+# 1: first.
+_CONVENTION = "1"
+
+_REQUESTS_KEPT = 1 << 16
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a program would be looked up.
+
+    Attributes
+    ----------
+    key
+        Its key, part by part.
+    tier
+        Where its code would come from now: ``"memory"``, ``"disk"``, or ``"compiled"`` for a miss.
+    direct
+        Whether an index leads from the raw program to the key, so that a hit parses nothing.
+    """
+
+    key: Key
+    tier: Tier
+    direct: bool
+
+
+class Compiler:
+    """Compiles programs, each distinct one once.
+
+    Any number of threads may share one.
+
+    Parameters
+    ----------
+    pipeline
+        ``"auto"`` to choose by the program's dialects, a name in `NAMED_PIPELINES`, or a pass
+        pipeline over ``builtin.module`` in MLIR's syntax.
+    opt_level
+        LLVM's optimisation level, 0 to 3.
+    target
+        What to make code for; the host by default.
+    cache
+        True for the disk store that `config` names, False for none, or a directory.
+    config
+        Settings; by default the environment's.
+
+    Raises
+    ------
+    ConfigError
+        If a setting of the environment cannot be used.
+    ValueError
+        If `opt_level` is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        pipeline: str = AUTO,
+        opt_level: int = 3,
+        target: Target | None = None,
+        cache: bool | str | os.PathLike[str] = True,
+        config: Config | None = None,
+    ) -> None:
+        if opt_level not in range(4):
+            raise ValueError(f"opt_level is {opt_level!r}; give 0, 1, 2 or 3")
+        config = config or Config.from_environment()
+        self.pipeline = pipeline
+        self.opt_level = opt_level
+        self.target = target or Target.host()
+        self.store = _open_store(cache, config)
+        self._fixed_parts = (
+            ("convention", _CONVENTION),
+            ("opt-level", str(opt_level)),
+            *((f"target-{name}", value) for name, value in asdict(self.target).items()),
+            ("relocation-model", "pic"),
+            ("code-model", "small"),
+            *((f"build-{name}", identity) for name, identity in toolchain()),
+        )
+        self._hasher = RequestHasher([*self._fixed_parts, *_pipeline_request(pipeline)])
+        self._loaded: LruCache[bytes, LoadedCode] = LruCache(config.memory_max_bytes)
+        self._once = Once()
+        # Guards `_keys` and `_counts`; held for a few dictionary operations only.
+        self._lock = threading.Lock()
+        self._keys: OrderedDict[bytes, bytes] = OrderedDict()  # request digest to key digest
+        self._counts: Counter[str] = Counter()
+
+    def compile(self, program: object) -> Executable:
+        """Return the executable of a program, compiling it if it is new.
+
+        Parameters
+        ----------
+        program
+            MLIR text, a path, bytecode, or a live ``mlir.ir`` Module or Operation (never modified;
+            no other thread may modify it meanwhile).
+
+        Raises
+        ------
+        CompilationError
+            Or one of its subclasses, for a program that cannot be compiled.
+        UnresolvedSymbolError
+            If it calls functions that nothing in this process defines.
+        UnsupportedProgramError
+            If it is no program.
+        OSError
+            If it names a file that cannot be read.
+        """
+        clock = Clock()
+        source = open_source(program)
+        try:
+            request = self._request(source)
+        except UnfingerprintableError:
+            return self._compile_uncached(source, clock)
+        found = self._find_by_request(request)
+        if found:
+            return self._deliver(*found, clock)
+        return self._compile_missed(source, request, clock)
+
+    def explain(self, program: object) -> Explanation:
+        """Say how a program would be looked up, compiling nothing.
+
+        Raises
+        ------
+        CompilationError
+            If the program cannot be read, or no pipeline takes it.
+        UnfingerprintableError
+            If part of it has no identity, so that it is never cached.
+        """
+        source = open_source(program)
+        request = self._request(source)
+        parsed = _read(source)
+        key = self._key(parsed.fingerprint(), self._resolve(parsed)[1])
+        known = self._keys.get(request) or (self.store and self.store.get_direct(request))
+        tier: Tier = "compiled"
+        if key.digest in self._loaded:
+            tier = "memory"
+        elif self.store and self.store.get(key.digest):
+            tier = "disk"
+        return Explanation(key, tier, direct=known == key.digest)
+
+    def stats(self) -> Mapping[str, int]:
+        """Count what this compiler did.
+
+        Returns
+        -------
+        Mapping of str to int
+            ``memory``, ``disk`` and ``compiled``: calls of `compile` by where the code came from;
+            ``uncacheable``: programs without an identity; ``unloadable``: stored artifacts that
+            would not link; ``code_bytes``: code held in memory.
+        """
+        with self._lock:
+            counts = {name: self._counts[name] for name in _COUNTED}
+        return {**counts, "code_bytes": self._loaded.stats().bytes}
+
+    def clear_memory(self) -> None:
+        """Forget all executables; those that someone still holds stay valid."""
+        self._loaded.clear()
+        with self._lock:
+            self._keys.clear()
+
+    # Lookup
+
+    def _request(self, source: Source) -> bytes:
+        if isinstance(source, SourceBytes):
+            return self._hasher.of_source(source)
+        return self._hasher.of_fingerprint(_native_mlir().fingerprint(source.capsule))
+
+    def _find_by_request(self, request: bytes) -> tuple[LoadedCode, Tier] | None:
+        with self._lock:
+            key_digest = self._keys.get(request)
+        if key_digest is None and self.store:
+            key_digest = self.store.get_direct(request)
+        return self._find(request, key_digest) if key_digest else None
+
+    def _find(self, request: bytes, key_digest: bytes) -> tuple[LoadedCode, Tier] | None:
+        """Look in the tiers, nearest first, and remember the way there."""
+        tier: Tier = "memory"
+        code = self._loaded.get(key_digest)
+        if code is None:
+            tier = "disk"
+            code = self._load_stored(key_digest)
+        if code is None:
+            return None
+        self._remember(request, key_digest)
+        return code, tier
+
+    def _load_stored(self, key_digest: bytes) -> LoadedCode | None:
+        artifact = self.store.get(key_digest) if self.store else None
+        if artifact is None:
+            return None
+        try:
+            code = LoadedCode(artifact)
+        except ArtifactError:
+            # Whole, yet unusable: recompile, which replaces it.
+            self._count("unloadable")
+            return None
+        self._loaded.put(key_digest, code, code.size)
+        return code
+
+    def _remember(self, request: bytes, key_digest: bytes) -> None:
+        with self._lock:
+            self._keys[request] = key_digest
+            if len(self._keys) > _REQUESTS_KEPT:
+                self._keys.popitem(last=False)
+
+    # Compilation
+
+    def _compile_missed(self, source: Source, request: bytes, clock: Clock) -> Executable:
+        parsed = _read(source)
+        clock.lap("parse")
+        try:
+            fingerprint = parsed.fingerprint()
+        except UnfingerprintableError:
+            return self._compile_uncached(source, clock)
+        clock.lap("fingerprint")
+        name, text = self._resolve(parsed)
+        key = self._key(fingerprint, text)
+        with self._once.turn(key.digest):
+            found = self._find(request, key.digest)
+            if found:
+                self._publish_direct(request, key.digest)
+                return self._deliver(*found, clock, name)
+            artifact = self._build(parsed, key, name, text, clock)
+            code = LoadedCode(artifact)
+            clock.lap("load")
+            cached = self._publish(request, artifact, code)
+            clock.lap("publish")
+        return self._deliver(code, "compiled", clock, name, cached=cached)
+
+    def _compile_uncached(self, source: Source, clock: Clock) -> Executable:
+        self._count("uncacheable")
+        parsed = _read(source)
+        clock.lap("parse")
+        name, text = self._resolve(parsed)
+        # The key of a program without identity is never looked up; it only describes the artifact.
+        code = LoadedCode(self._build(parsed, self._key(b"", text), name, text, clock))
+        clock.lap("load")
+        return self._deliver(code, "compiled", clock, name, cached=False)
+
+    def _resolve(self, parsed: _mlir.Program) -> tuple[str, str]:
+        """Name and canonical text of the pipeline for a program."""
+        wanted = self.pipeline
+        if wanted == AUTO:
+            chosen = choose_pipeline(
+                frozenset(parsed.dialects()), uses_tensors=parsed.uses_tensors()
+            )
+        else:
+            chosen = NAMED_PIPELINES.get(wanted, Pipeline(wanted, wanted, "given by the caller"))
+        return chosen.name, _native_mlir().canonical_pipeline(chosen.text)
+
+    def _key(self, fingerprint: bytes, pipeline: str) -> Key:
+        return Key((("mlir", fingerprint), ("pipeline", pipeline), *self._fixed_parts))
+
+    def _build(
+        self, parsed: _mlir.Program, key: Key, name: str, text: str, clock: Clock
+    ) -> Artifact:
+        compiled = compile_program(parsed, text, self.target, self.opt_level)
+        clock.split(compiled.phases)
+        return Artifact.build(
+            key=key,
+            object_code=compiled.object_code,
+            signatures=[signature.to_json() for signature in compiled.signatures],
+            report={"pipeline": name, "phases": dict(clock.phases)},
+            target=asdict(self.target),
+        )
+
+    def _publish(self, request: bytes, artifact: Artifact, code: LoadedCode) -> bool:
+        stored = bool(self.store and self.store.put(artifact))
+        if stored:
+            self._publish_direct(request, artifact.key_digest)
+        self._loaded.put(artifact.key_digest, code, code.size)
+        self._remember(request, artifact.key_digest)
+        return stored
+
+    def _publish_direct(self, request: bytes, key_digest: bytes) -> None:
+        if self.store:
+            self.store.put_direct(request, key_digest)
+
+    # Accounts
+
+    def _deliver(
+        self,
+        code: LoadedCode,
+        tier: Tier,
+        clock: Clock,
+        pipeline: str | None = None,
+        *,
+        cached: bool = True,
+    ) -> Executable:
+        self._count(tier)
+        if pipeline is None:
+            pipeline = code.pipeline
+        report = Report(tier, clock.seconds, clock.phases, pipeline, code.object_bytes, cached)
+        return Executable(code, report)
+
+    def _count(self, event: str) -> None:
+        with self._lock:
+            self._counts[event] += 1
+
+
+_COUNTED = ("memory", "disk", "compiled", "uncacheable", "unloadable")
+
+
+def _open_store(cache: bool | str | os.PathLike[str], config: Config) -> DiskStore | None:
+    if cache is True:
+        return DiskStore(config.cache_dir, config.cache_max_bytes) if config.cache_dir else None
+    if cache is False:
+        return None
+    return DiskStore(os.path.abspath(cache), config.cache_max_bytes)
+
+
+def _pipeline_request(pipeline: str) -> list[tuple[str, str]]:
+    """Everything that decides which pipeline a program will get."""
+    if pipeline == AUTO:
+        return [(f"auto-{name}", each.text) for name, each in NAMED_PIPELINES.items()]
+    named = NAMED_PIPELINES.get(pipeline)
+    return [("pipeline", named.text if named else pipeline)]
+
+
+def _native_mlir() -> type[_mlir]:
+    from twinjit._native import _mlir  # 200 MB of MLIR, which a hit does not need
+
+    return _mlir
+
+
+def _read(source: Source) -> _mlir.Program:
+    if isinstance(source, LiveModule):
+        return _native_mlir().transfer(source.capsule)
+    return _native_mlir().parse(source.data, source.name)

@@ -1,0 +1,149 @@
+"""Settings that come from the environment. No other module reads it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from twinjit.errors import CacheWarning, ConfigError
+
+__all__ = ["Config", "parse_size"]
+
+_MIB = 1024**2
+_UNITS = {"": 1, "K": 1024, "M": _MIB, "G": 1024**3, "T": 1024**4}
+_SWITCH = {
+    **dict.fromkeys(("", "on", "1", "true", "yes"), True),
+    **dict.fromkeys(("off", "0", "false", "no"), False),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Defaults of a process.
+
+    Attributes
+    ----------
+    cache_dir
+        Absolute path of the disk store; None for no disk store.
+    cache_max_bytes
+        Bound of the disk store in bytes; 0 keeps nothing.
+    memory_max_bytes
+        Bound of the executables held in memory, in bytes; 0 keeps nothing.
+
+    Raises
+    ------
+    ConfigError
+        If a bound is negative or `cache_dir` is not absolute.
+    """
+
+    cache_dir: str | None = None
+    cache_max_bytes: int = 1024 * _MIB
+    memory_max_bytes: int = 256 * _MIB
+
+    def __post_init__(self) -> None:
+        if self.cache_dir is not None and not os.path.isabs(self.cache_dir):
+            raise ConfigError(
+                f"cache_dir is {self.cache_dir!r}, which is relative; give an absolute path"
+            )
+        for name in ("cache_max_bytes", "memory_max_bytes"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more bytes")
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Config:
+        """Read the settings; a variable that is empty counts as unset.
+
+        =============================  ==========================================================
+        ``TWINJIT_CACHE``              ``off`` for no disk store
+        ``TWINJIT_CACHE_DIR``          its directory; else ``$XDG_CACHE_HOME/twinjit``, else
+                                       ``~/.cache/twinjit``
+        ``TWINJIT_CACHE_MAX_BYTES``    its bound, in the form that `parse_size` reads
+        ``TWINJIT_MEMORY_MAX_BYTES``   bound of the executables in memory, in the same form
+        =============================  ==========================================================
+
+        Parameters
+        ----------
+        environment
+            Where to look instead of ``os.environ``.
+
+        Raises
+        ------
+        ConfigError
+            If a variable has a value that cannot be used.
+
+        Warns
+        -----
+        CacheWarning
+            If no variable names a directory and the user has no home; there is no disk store then.
+        """
+        env = os.environ if environment is None else environment
+        return cls(
+            cache_dir=_cache_dir(env) if _switch(env, "TWINJIT_CACHE") else None,
+            cache_max_bytes=_size(env, "TWINJIT_CACHE_MAX_BYTES", cls.cache_max_bytes),
+            memory_max_bytes=_size(env, "TWINJIT_MEMORY_MAX_BYTES", cls.memory_max_bytes),
+        )
+
+
+def parse_size(text: str) -> int:
+    """Read a count of bytes such as ``512``, ``64K``, ``20M``, ``1G`` or ``1GiB``.
+
+    The suffixes K, M, G and T stand for powers of 1024, in either case, with or without ``B`` or
+    ``iB`` after them.
+
+    Raises
+    ------
+    ConfigError
+        If the text is no whole number with such a suffix.
+    """
+    number = text.strip().upper()
+    for ending in ("IB", "B"):
+        stem = number.removesuffix(ending)
+        if stem != number and stem[-1:] in tuple("KMGT"):
+            number = stem
+            break
+    unit = number[-1:] if number[-1:] in _UNITS else ""
+    digits = number.removesuffix(unit).rstrip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
+        raise ConfigError(
+            f"{text!r} is not a size; give a whole number of bytes, or one with the suffix "
+            "K, M, G or T, such as 512M"
+        )
+    return int(digits) * _UNITS[unit]
+
+
+def _switch(env: Mapping[str, str], name: str) -> bool:
+    value = env.get(name, "")
+    try:
+        return _SWITCH[value.strip().lower()]
+    except KeyError:
+        raise ConfigError(f"{name} is {value!r}; set it to 'on' or 'off', or unset it") from None
+
+
+def _size(env: Mapping[str, str], name: str, default: int) -> int:
+    value = env.get(name)
+    if not value:
+        return default
+    try:
+        return parse_size(value)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
+def _cache_dir(env: Mapping[str, str]) -> str | None:
+    if named := env.get("TWINJIT_CACHE_DIR"):
+        return os.path.abspath(os.path.expanduser(named))
+    base = env.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # the XDG specification has relative paths ignored
+        home = env.get("HOME") or os.path.expanduser("~")
+        base = os.path.join(home, ".cache")
+    if os.path.isabs(base):
+        return os.path.join(base, "twinjit")
+    warnings.warn(
+        "Twinjit has no disk cache: there is no home directory to put it in. Set TWINJIT_CACHE_DIR "
+        "to a directory, or TWINJIT_CACHE=off.",
+        CacheWarning,
+        stacklevel=4,
+    )
+    return None

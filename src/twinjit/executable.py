@@ -1,0 +1,130 @@
+"""Code that is loaded into this process, and its functions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+
+from twinjit._native import _llvm
+from twinjit.artifact import Artifact
+from twinjit.errors import EntryNotFoundError, SignatureError
+from twinjit.key import Key
+from twinjit.report import Report
+from twinjit.signature import Signature
+
+__all__ = ["Executable", "LoadedCode"]
+
+
+class LoadedCode:
+    """An artifact linked into the process, shared by every `Executable` that came from it.
+
+    Functions are made when first asked for. Memory is unmapped when nothing holds this object, a
+    function of it, or a result that lies in it.
+    """
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        signatures = [Signature.from_json(data) for data in artifact.signatures]
+        self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
+        object_code = bytes(artifact.object_code)
+        self.object_bytes = len(object_code)
+        self._image = _llvm.load(object_code, [s.name for s in signatures if not s.uncallable])
+        # Guards `_functions`; making a function is cheap enough to happen inside.
+        self._lock = threading.Lock()
+        self._functions: dict[str, _llvm.Function] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes that this code takes: mapped, and as an artifact."""
+        return self._image.size + self.object_bytes
+
+    def function(self, name: str) -> _llvm.Function:
+        """Return an entry point.
+
+        Raises
+        ------
+        EntryNotFoundError
+            If there is none of that name.
+        SignatureError
+            If there is, but Python cannot call it.
+        """
+        found = self._functions.get(name)
+        if found is not None:
+            return found
+        signature = self.signatures.get(name)
+        if signature is None:
+            known = ", ".join(self.signatures) or "none at all"
+            raise EntryNotFoundError(f"the program has no public function {name!r}; it has {known}")
+        if signature.uncallable:
+            raise SignatureError(f"{name!r} cannot be called from Python: {signature.uncallable}")
+        with self._lock:
+            return self._functions.setdefault(name, signature.bind(self._image))
+
+
+class Executable:
+    """A compiled program, ready to run.
+
+    Its functions are attributes (``exe.main(x)``) and items (``exe["main"](x)``); a function whose
+    name is one of this class's own attributes is an item only. Executables of one artifact share
+    their functions, and are equal.
+
+    Attributes
+    ----------
+    key : Key
+        What the code was compiled from and how.
+    report : Report
+        Where this executable came from and what that cost.
+    signatures : Mapping of str to Signature
+        By function name, in the program's order.
+    """
+
+    __slots__ = ("__weakref__", "_code", "report")
+
+    def __init__(self, code: LoadedCode, report: Report) -> None:
+        self._code = code
+        self.report = report
+
+    @property
+    def key(self) -> Key:
+        """What the code was compiled from and how."""
+        return self._code.artifact.key
+
+    @property
+    def signatures(self) -> Mapping[str, Signature]:
+        """The functions' signatures by name."""
+        return self._code.signatures
+
+    @property
+    def object_code(self) -> bytes:
+        """The relocatable object file, as compiled."""
+        return bytes(self._code.artifact.object_code)
+
+    def __getitem__(self, name: str) -> _llvm.Function:
+        return self._code.function(name)
+
+    def __getattr__(self, name: str) -> _llvm.Function:
+        if name.startswith("__"):  # protocol probes, such as copy's and NumPy's
+            raise AttributeError(name)
+        return self._code.function(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._code.signatures)
+
+    def __len__(self) -> int:
+        return len(self._code.signatures)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._code.signatures
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._code.signatures]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Executable) and self._code is other._code
+
+    def __hash__(self) -> int:
+        return hash(id(self._code))
+
+    def __repr__(self) -> str:
+        functions = "; ".join(map(str, self.signatures.values()))
+        return f"<twinjit.Executable {functions} [{self.report.tier}]>"

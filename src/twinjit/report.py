@@ -1,0 +1,74 @@
+"""What one call of `compile` did: where the code came from and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Literal
+
+__all__ = ["Clock", "Report", "Tier"]
+
+Tier = Literal["compiled", "disk", "memory"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Account of one call.
+
+    Attributes
+    ----------
+    tier
+        Where the code came from: ``"memory"`` or ``"disk"`` for a hit, ``"compiled"`` for a miss.
+    seconds
+        The whole call, in seconds.
+    phases
+        Seconds by phase, in order; a phase that did not run is absent. ``parse``, ``fingerprint``,
+        ``passes``, ``translate``, ``optimise``, ``codegen``, ``load``, ``publish``.
+    pipeline
+        Name of the pipeline, or its text where it has no name.
+    object_bytes
+        Size of the object code in bytes.
+    cached
+        Whether the artifact is in a store; False for a program without an identity, and where
+        caching is off.
+    """
+
+    tier: Tier
+    seconds: float
+    phases: Mapping[str, float] = field(default_factory=dict)
+    pipeline: str = ""
+    object_bytes: int = 0
+    cached: bool = True
+
+    def __str__(self) -> str:
+        phases = ", ".join(f"{name} {1e3 * value:.2f} ms" for name, value in self.phases.items())
+        return (
+            f"{self.tier} in {1e3 * self.seconds:.3f} ms"
+            + (f" ({phases})" if phases else "")
+            + f"; {self.object_bytes} bytes of object code; pipeline {self.pipeline}"
+        )
+
+
+class Clock:
+    """Times the phases of one call."""
+
+    def __init__(self) -> None:
+        self._start = self._last = perf_counter()
+        self.phases: dict[str, float] = {}
+
+    def lap(self, phase: str) -> None:
+        """End a phase that began at the last call of `lap` or `split`."""
+        now = perf_counter()
+        self.phases[phase] = now - self._last
+        self._last = now
+
+    def split(self, phases: Mapping[str, float]) -> None:
+        """Enter phases that were timed elsewhere and end now."""
+        self.phases.update(phases)
+        self._last = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since this clock was made."""
+        return perf_counter() - self._start

@@ -1,0 +1,45 @@
+"""Digests of what was asked for, before anything is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from blake3 import blake3
+
+from twinjit.key import frame
+from twinjit.source import SourceBytes
+
+__all__ = ["RequestHasher"]
+
+_TEXT = b"\0"
+_FINGERPRINT = b"\1"
+
+
+class RequestHasher:
+    """Digests a program's raw form together with a compiler's options.
+
+    The options' framing (see ``key.py``) is digested once; it is followed by one byte that says
+    what comes, and the raw program to the end, so that no two requests feed the same bytes.
+
+    Parameters
+    ----------
+    options
+        Ordered pairs of name and value: everything beside the program that leads to its key.
+    """
+
+    def __init__(self, options: Iterable[tuple[str, str]]) -> None:
+        self._prefix = blake3(frame(tuple(options)))
+
+    def of_source(self, source: SourceBytes) -> bytes:
+        """Digest MLIR text or bytecode as it is, 32 bytes."""
+        hasher = self._prefix.copy()
+        hasher.update(_TEXT)
+        hasher.update(source.data)
+        return hasher.digest()
+
+    def of_fingerprint(self, fingerprint: bytes) -> bytes:
+        """Digest a live module, given its fingerprint, 32 bytes."""
+        hasher = self._prefix.copy()
+        hasher.update(_FINGERPRINT)
+        hasher.update(fingerprint)
+        return hasher.digest()

@@ -1,0 +1,1 @@
+"""Where artifacts live; each kind of store has its module."""

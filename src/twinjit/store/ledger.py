@@ -1,0 +1,113 @@
+"""A running total that all processes sharing a folder keep together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
+
+BLOCK = 4096
+"""Unit of the total in bytes: what file systems give a file space in."""
+
+# The ledger is a file whose length in bytes is the total in blocks. Its content means nothing and
+# is zero. An append adds to the total in one step even when several processes do it at once, and
+# the total is read with one fstat.
+
+
+def blocks(size: int) -> int:
+    """Count the blocks that a file of `size` bytes takes."""
+    return -(-size // BLOCK)
+
+
+class Ledger:
+    """The running total in one file.
+
+    The total is approximate: a file that cannot be found counts as 0, and network file systems
+    may lose an addition.
+
+    Parameters
+    ----------
+    path
+        The file; it is made by the first `add`.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def add(self, count: int) -> int:
+        """Add blocks and return the new total.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened or extended.
+        """
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(self._path, flags, 0o600)
+        try:
+            os.write(descriptor, bytes(count))
+            return os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def recount(self, *, wait: bool) -> Iterator[Recount | None]:
+        """Correct the total by counting anew; one process at a time does so.
+
+        Parameters
+        ----------
+        wait
+            Whether to wait for a process that is counting now.
+
+        Yields
+        ------
+        Recount or None
+            None if there is no ledger, or another process is counting and `wait` is false.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        """
+        import fcntl  # needed only here, and not by a hit
+
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            yield None
+            return
+        try:
+            free = True
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                free = False
+            except OSError:
+                pass  # a file system without locks; to count twice at once does no harm
+            yield Recount(descriptor) if free else None
+        finally:
+            os.close(descriptor)  # unlocks too
+
+
+class Recount:
+    """A count in progress; see `Ledger.recount`."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._before = os.fstat(descriptor).st_size
+
+    def finish(self, count: int) -> None:
+        """Make `count` the total, plus whatever was added since the count began.
+
+        An addition that the count has seen already is in the total twice then; one is never lost
+        unless it falls between two system calls in here.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be resized.
+        """
+        added = os.fstat(self._descriptor).st_size - self._before
+        os.ftruncate(self._descriptor, count + max(added, 0))

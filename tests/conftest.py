@@ -1,0 +1,33 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import pytest
+
+import twinjit
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory, monkeypatch):
+    """Keep the user's cache out of the tests, and theirs out of each other's."""
+    monkeypatch.setenv("TWINJIT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    twinjit.default_compiler.cache_clear()
+
+
+@pytest.fixture
+def compiler(tmp_path):
+    """A compiler with an empty disk store of its own."""
+    return twinjit.Compiler(cache=tmp_path / "store")
+
+
+@pytest.fixture
+def run(compiler):
+    """Compile a program and return its one function."""
+
+    def compile_and_get(text, **options):
+        chosen = twinjit.Compiler(cache=False, **options) if options else compiler
+        executable = chosen.compile(text)
+        (name,) = executable
+        return executable[name]
+
+    return compile_and_get

@@ -1,0 +1,213 @@
+"""Bad input gives one clear exception from our own tree, nothing on stderr, and no partial file."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import twinjit
+from twinjit import errors
+
+GOOD = "func.func @f(%x: i64) -> i64 { return %x : i64 }"
+
+
+@pytest.fixture(autouse=True)
+def _silence(capfd):
+    yield
+    out, err = capfd.readouterr()
+    assert (out, err) == ("", "")
+
+
+def files(folder):
+    return [os.path.join(root, name) for root, _, names in os.walk(folder) for name in names]
+
+
+@pytest.fixture
+def refuse(compiler):
+    """Compile a program that must fail; return the exception."""
+
+    def check(text, exception, match, **options):
+        chosen = compiler
+        if options:
+            chosen = twinjit.Compiler(cache=compiler.store.root, **options)
+        before = files(compiler.store.root)
+        with pytest.raises(exception, match=match) as raised:
+            chosen.compile(text)
+        assert isinstance(raised.value, errors.TwinjitError)
+        assert files(compiler.store.root) == before
+        assert chosen.compile(GOOD).f(3) == 3  # the compiler is none the worse
+        return raised.value
+
+    return check
+
+
+def test_unparsable(refuse):
+    error = refuse("func.func @f(%x: i64) {\n  oops\n}", errors.ParseError, "cannot parse <text>")
+    (diagnostic,) = error.diagnostics
+    assert (diagnostic.severity, diagnostic.file, diagnostic.line) == ("error", "<text>", 2)
+    assert str(diagnostic) in str(error)
+
+
+def test_unparsable_file_is_named(refuse, tmp_path):
+    path = tmp_path / "broken.mlir"
+    path.write_text("module {")
+    error = refuse(path, errors.ParseError, "broken.mlir")
+    assert error.diagnostics[0].file == str(path)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"ML\xefR", b"ML\xefR\x06garbage"])
+def test_damaged_bytecode(refuse, data):
+    refuse(data, errors.ParseError, "cannot parse")
+
+
+def test_empty_text_is_an_empty_program(compiler):
+    assert list(compiler.compile("")) == []
+
+
+def test_missing_file(compiler):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.mlir"):
+        compiler.compile("nowhere.mlir")
+
+
+def test_invalid_module(refuse):
+    error = refuse(
+        '"func.func"() <{function_type = (i64) -> i64, sym_name = "f"}> ({\n'
+        '^bb0(%x: i32):\n  "func.return"(%x) : (i32) -> ()\n}) : () -> ()',
+        errors.VerificationError,
+        "not valid",
+    )
+    assert error.diagnostics
+
+
+def test_unknown_dialect(refuse):
+    refuse("func.func @f() { foo.bar }", errors.ParseError, "foo")
+    refuse('"foo.bar"() : () -> ()', errors.ParseError, "foo")
+
+
+def test_dialect_without_a_pipeline(refuse):
+    refuse("gpu.module @m {}", errors.PipelineError, "gpu")
+
+
+def test_unknown_pipeline(refuse):
+    refuse(GOOD, errors.PipelineError, "no-such-pass", pipeline="no-such-pass") if False else None
+    with pytest.raises(errors.PipelineError, match="no-such-pass"):
+        twinjit.Compiler(cache=False, pipeline="no-such-pass").compile(GOOD)
+
+
+def test_operations_that_do_not_lower_are_named(compiler):
+    partial = twinjit.Compiler(cache=False, pipeline="convert-arith-to-llvm")
+    with pytest.raises(errors.LoweringError) as raised:
+        partial.compile(
+            "func.func @f(%x: i64) -> i64 {\n %y = arith.addi %x, %x : i64\n return %y : i64 }"
+        )
+    named = str(raised.value)
+    assert "'func.func'" in named
+    assert "'func.return'" in named
+    assert "in @f" in named
+
+
+def test_illegal_operation_is_named(refuse):
+    refuse(
+        "func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> { return %x : tensor<*xf32> }\n"
+        "func.func @g(%m: memref<4xf32, affine_map<(d0) -> (d0 * d0)>>, %i: index) -> f32 {\n"
+        "  %v = memref.load %m[%i] : memref<4xf32, affine_map<(d0) -> (d0 * d0)>>\n"
+        "  return %v : f32 }",
+        (errors.LoweringError, errors.PipelineError),
+        "",
+    )
+
+
+def test_missing_entry(compiler):
+    exe = compiler.compile(GOOD)
+    with pytest.raises(errors.EntryNotFoundError, match="no public function 'g'; it has f"):
+        exe.g  # noqa: B018 -- looking it up is the test
+    with pytest.raises(KeyError):
+        exe["g"]
+    with pytest.raises(AttributeError):
+        exe.g  # noqa: B018 -- looking it up is the test
+    assert not hasattr(exe, "g")
+
+
+def test_unresolved_symbols_are_named(refuse):
+    refuse(
+        "func.func private @no_such_thing(i64) -> i64\nfunc.func private @nor_this()\n"
+        "func.func @f(%x: i64) -> i64 {\n  call @nor_this() : () -> ()\n"
+        "  %y = call @no_such_thing(%x) : (i64) -> i64\n  return %y : i64\n}",
+        errors.UnresolvedSymbolError,
+        "'no_such_thing', 'nor_this'",
+    )
+
+
+def test_uncallable_signature_says_why(compiler):
+    exe = compiler.compile(
+        "func.func @v(%x: vector<4xf32>) -> vector<4xf32> { return %x : vector<4xf32> }\n" + GOOD
+    )
+    with pytest.raises(errors.SignatureError, match="argument 0 has type vector<4xf32>"):
+        exe.v  # noqa: B018 -- looking it up is the test
+    assert exe.f(2) == 2
+
+
+def test_program_for_another_machine(refuse):
+    refuse(
+        'module attributes {llvm.target_triple = "aarch64-unknown-linux-gnu"} {\n'
+        "llvm.func @f() { llvm.return }\n}",
+        errors.TargetError,
+        "aarch64",
+    )
+
+
+@pytest.mark.parametrize(
+    ("triple", "cpu"),
+    [("sparc-unknown-none", ""), ("x86_64-unknown-linux-gnu", "no-such-cpu"), ("", "")],
+)
+def test_unknown_target(triple, cpu):
+    target = twinjit.Target(triple, cpu, "")
+    with pytest.raises(errors.TargetError):
+        twinjit.Compiler(cache=False, target=target).compile(GOOD)
+
+
+def test_native_is_no_cpu():
+    with pytest.raises(ValueError, match="native"):
+        twinjit.Target("x86_64-unknown-linux-gnu", "native", "")
+
+
+@pytest.mark.parametrize("level", [-1, 4, None, "3"])
+def test_optimisation_level_out_of_range(level):
+    with pytest.raises(ValueError, match="opt_level"):
+        twinjit.Compiler(opt_level=level)
+
+
+# The cache
+
+
+def artifact_files(compiler):
+    return [path for path in files(compiler.store.root) if "objects" in path]
+
+
+@pytest.mark.parametrize("damage", ["truncate", "flip", "empty"])
+def test_damaged_artifact_is_recompiled_and_replaced(compiler, damage):
+    compiler.compile(GOOD)
+    (path,) = artifact_files(compiler)
+    data = bytearray(open(path, "rb").read())
+    if damage == "flip":
+        data[len(data) // 2] ^= 1
+    with open(path, "wb") as file:
+        file.write(
+            data if damage == "flip" else data[: len(data) // 2 if damage == "truncate" else 0]
+        )
+    again = twinjit.Compiler(cache=compiler.store.root)
+    with pytest.warns(errors.CacheWarning):
+        assert again.compile(GOOD).report.tier == "compiled"
+    assert twinjit.Compiler(cache=compiler.store.root).compile(GOOD).report.tier == "disk"
+
+
+def test_unusable_cache_directory_warns_and_work_goes_on(tmp_path):
+    place = tmp_path / "file"
+    place.write_text("not a directory")
+    compiler = twinjit.Compiler(cache=place)
+    with pytest.warns(errors.CacheWarning):
+        exe = compiler.compile(GOOD)
+    assert exe.f(5) == 5
+    assert not exe.report.cached
+    assert place.read_text() == "not a directory"
