@@ -38,6 +38,11 @@ class LoadedCode:
         """Bytes that this code takes: mapped, and as an artifact."""
         return self._image.size + self.object_bytes
 
+    @property
+    def pipeline(self) -> str:
+        """Name of the pipeline that it was compiled with, or its text where it has no name."""
+        return str(self.artifact.report["pipeline"])
+
     def function(self, name: str) -> _llvm.Function:
         """Return an entry point.
 
