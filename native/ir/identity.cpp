@@ -22,9 +22,9 @@ namespace {
 //   regions    list of lists of blocks
 //   block      list of digests of argument types, operations, tag 0
 //
-// Values are numbered in order of their definitions, and blocks in order, through the program from
-// its start; an operation's results come before the blocks nested in it, a block's arguments before
-// its operations. So a use may come before its definition.
+// Values and blocks are numbered through the program from its start: an operation's results, then
+// all blocks of its regions, each with its arguments, then the operations in them in the same way.
+// So a use may come before its definition.
 //
 // Versions:
 //   1  the first
