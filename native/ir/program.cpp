@@ -1,5 +1,7 @@
 #include "ir/program.h"
 
+#include "ir/identity_memo.h"
+
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -155,13 +157,17 @@ void collectDialects(mlir::Type type, std::set<std::string> &names) {
   type.walk([&](mlir::Type inner) { names.insert(inner.getDialect().getNamespace().str()); });
 }
 
+/// Whether programs have left resources; the fingerprint's own does not count.
 bool hasResources(mlir::MLIRContext *context) {
   auto *builtin = context->getLoadedDialect<mlir::BuiltinDialect>();
   auto *resources =
       builtin->getRegisteredInterface<mlir::ResourceBlobManagerDialectInterface>();
   bool any = false;
   if (resources)
-    resources->getBlobManager().getBlobMap([&](const auto &blobs) { any = !blobs.empty(); });
+    resources->getBlobManager().getBlobMap([&](const auto &blobs) {
+      for (const auto &entry : blobs)
+        any |= entry.getKey() != kMemoResource;
+    });
   return any;
 }
 
