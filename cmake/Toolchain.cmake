@@ -11,14 +11,17 @@ if(NOT MLIR_DIR AND DEFINED ENV{MLIR_DIR})
 endif()
 
 if(MLIR_DIR)
-  find_package(MLIR 22 REQUIRED CONFIG)
-  set(TWINJIT_INCLUDE_DIRS ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  find_library(TWINJIT_LLVM_LIBRARY NAMES LLVM LLVM-22 PATHS "${LLVM_LIBRARY_DIR}"
-               "${LLVM_LIBRARY_DIRS}" NO_DEFAULT_PATH REQUIRED)
+  # Not find_package: its targets are MLIR's static libraries, which must not be linked here.
+  get_filename_component(prefix "${MLIR_DIR}/../../.." ABSOLUTE)
+  if(NOT EXISTS "${prefix}/include/mlir/IR/MLIRContext.h")
+    message(FATAL_ERROR "MLIR_DIR is ${MLIR_DIR}, but ${prefix}/include has no MLIR headers; "
+                        "give the folder that holds MLIRConfig.cmake, PREFIX/lib/cmake/mlir")
+  endif()
+  set(TWINJIT_INCLUDE_DIRS "${prefix}/include")
+  find_library(TWINJIT_LLVM_LIBRARY NAMES LLVM LLVM-22 PATHS "${prefix}/lib" NO_DEFAULT_PATH REQUIRED)
   # The library behind the bindings first, then MLIR's own shared library.
   find_library(TWINJIT_MLIR_LIBRARIES NAMES MLIRPythonCAPI MLIR
-               PATHS "${MLIR_INSTALL_PREFIX}" "${MLIR_INSTALL_PREFIX}/lib"
-               PATH_SUFFIXES python_packages/mlir_core/mlir/_mlir_libs _mlir_libs
+               PATHS "${prefix}/python_packages/mlir_core/mlir/_mlir_libs" "${prefix}/lib"
                NO_DEFAULT_PATH REQUIRED)
   get_filename_component(llvm_folder "${TWINJIT_LLVM_LIBRARY}" DIRECTORY)
   get_filename_component(mlir_folder "${TWINJIT_MLIR_LIBRARIES}" DIRECTORY)
@@ -38,8 +41,12 @@ else()
 endif()
 list(APPEND TWINJIT_MLIR_LIBRARIES "${TWINJIT_LLVM_LIBRARY}")
 
-file(STRINGS "${llvm_folder}/include/llvm/Config/llvm-config.h" version_line
+list(GET TWINJIT_INCLUDE_DIRS -1 llvm_headers)
+file(STRINGS "${llvm_headers}/llvm/Config/llvm-config.h" version_line
      REGEX "define LLVM_VERSION_STRING")
+if(NOT version_line MATCHES "\"22\\.")
+  message(FATAL_ERROR "Twinjit needs LLVM and MLIR 22, but found ${version_line}")
+endif()
 message(STATUS "LLVM: ${TWINJIT_LLVM_LIBRARY} (${version_line})")
 message(STATUS "MLIR: ${TWINJIT_MLIR_LIBRARIES}")
 

@@ -193,7 +193,7 @@ def test_unidentifiable_program_runs_uncached(compiler):
     }"""
     module = live(text)
     with module.context:
-        module.operation.attributes["missing"] = mlir.ir.Attribute.parse(
+        module.operation.attributes["arith.missing"] = mlir.ir.Attribute.parse(
             "dense_resource<nowhere> : tensor<2xi32>"
         )
     executable = compiler.compile(module)
@@ -298,3 +298,34 @@ def test_parse_error_keeps_what_was_compiled(compiler):
     with pytest.raises(ParseError):
         compiler.compile("func.func @f(")
     assert compiler.compile(TEXT) == first
+
+
+# What one program leaves in a pooled context does not reach the next
+
+
+def test_struct_names_do_not_meet(compiler):
+    text = """llvm.func @f(%p: !llvm.ptr) -> i64 {{
+      %0 = llvm.load %p : !llvm.ptr -> !llvm.struct<"L", ({0})>
+      %1 = llvm.extractvalue %0[1] : !llvm.struct<"L", ({0})>
+      llvm.return %1 : i64
+    }}"""
+    array = np.array([1, 2, 3], np.int64)
+    assert compiler.compile(text.format("i64, i64, i64")).f(array) == 2
+    assert compiler.compile(text.format("array<2 x i64>, i64")).f(array) == 3
+
+
+def test_resource_keys_do_not_meet(compiler):
+    text = """func.func @f() -> tensor<2xi32> {
+      %0 = arith.constant dense_resource<k> : tensor<2xi32>
+      return %0 : tensor<2xi32>
+    }
+    """
+    blob = (
+        '{-#\n dialect_resources: {\n builtin: {\n k: "0x0400000001000000%s000000"\n }\n }\n#-}\n'
+    )
+    for last in ("02", "03"):
+        got = compiler.compile(text + blob % last).f()
+        np.testing.assert_array_equal(got, [1, int(last)])
+    module = live(text)  # the same key, without bytes
+    with pytest.raises(twinjit.errors.TwinjitError):
+        compiler.compile(module)

@@ -6,6 +6,7 @@
 #include "codegen/runtime.h"
 
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Process.h"
 
 #include <optional>
@@ -116,6 +117,11 @@ void *Image::address(llvm::StringRef name) const { return entries.lookup(name); 
 bool Image::contains(const void *pointer) const {
   auto value = reinterpret_cast<uint64_t>(pointer);
   return begin <= value && value < end;
+}
+
+size_t Image::size() const {
+  uint64_t page = llvm::sys::Process::getPageSizeEstimate();
+  return llvm::alignTo(end, page) - llvm::alignDown(begin, page);
 }
 
 Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,

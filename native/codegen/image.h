@@ -27,8 +27,8 @@ public:
   /// Whether `pointer` lies in this image's memory: code, constants or variables.
   bool contains(const void *pointer) const;
 
-  /// Mapped memory in bytes.
-  size_t size() const { return end - begin; }
+  /// Mapped memory in bytes: whole pages.
+  size_t size() const;
 
   /// Whether the code can stop itself through the runtime (runtime.h): its callers then need a
   /// FailureFrame.

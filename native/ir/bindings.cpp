@@ -33,6 +33,20 @@ void checkBuild() {
   throw nb::python_error();
 }
 
+/// Have MLIR's own bindings, where they are installed, register upstream's passes.
+///
+/// Upstream defect. Versions: MLIR 22 with assertions. Trigger: registerAllPasses() called twice in a
+/// process, by us and by the bindings' import, in either order. Symptom: "Pass pipeline … registered
+/// multiple times" ends the process. Remove when: registering a pipeline twice is harmless.
+void registerUpstreamPasses() {
+  try {
+    nb::module_::import_("mlir._mlir_libs");
+  } catch (nb::python_error &error) {
+    if (!error.matches(PyExc_ModuleNotFoundError))
+      throw;
+  }
+}
+
 /// The operation behind a `_CAPIPtr` capsule of `mlir.ir` (a Module's or an Operation's).
 mlir::Operation *fromCapsule(nb::object capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_MODULE))
@@ -126,6 +140,8 @@ nb::tuple lowerToPython(Program &program, const std::string &pipeline) {
 NB_MODULE(_mlir, m) {
   using namespace twinjit;
   checkBuild();
+  registerUpstreamPasses();
+  registerPasses();
 
   m.def("fingerprint", &fingerprintLive, "capsule"_a,
         nb::sig("def fingerprint(capsule: object) -> bytes"),

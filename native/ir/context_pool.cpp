@@ -9,6 +9,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
@@ -52,6 +53,7 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   // The constructor's flag saves the thread pool; only the method also spares the uniquers' locks.
   context->disableMultithreading(true);
   context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false); // an operation may be a module of megabytes
   return context;
 }
 
@@ -105,7 +107,7 @@ ContextLease::~ContextLease() {
   if (!context)
     return; // moved from
   context->getDiagEngine().eraseHandler(handler);
-  if (++uses >= kMaxUses)
+  if (tainted || ++uses >= kMaxUses)
     return;
   std::lock_guard<std::mutex> lock(poolMutex);
   if (idle().size() < kMaxIdle)
@@ -117,7 +119,8 @@ std::vector<Diagnostic> ContextLease::takeDiagnostics() { return std::exchange(*
 void registerPasses() {
   static std::once_flag once;
   std::call_once(once, [] {
-    mlir::registerAllPasses();
+    if (!mlir::PassInfo::lookup("canonicalize"))
+      mlir::registerAllPasses();
     registerTwinjitPasses();
   });
 }

@@ -14,7 +14,8 @@ namespace twinjit {
 /// collects its diagnostics. Used by one thread at a time; goes back to the pool when destroyed.
 ///
 /// Making a context costs milliseconds and 1.6 MB. What a compilation interns in it stays, so the
-/// pool drops a context after a number of uses.
+/// pool drops a context after a number of uses, and at once where what stays has a name that the
+/// next program might use otherwise (see taint()).
 class ContextLease {
 public:
   ContextLease();
@@ -26,6 +27,11 @@ public:
   mlir::MLIRContext *operator->() const { return context.get(); }
   mlir::MLIRContext *get() const { return context.get(); }
 
+  /// Keep the context from going back to the pool. For contexts that a program has left named state
+  /// in: an identified LLVM struct of the same name but another body would be refused in them, and a
+  /// resource key without its bytes would find another program's.
+  void taint() { tainted = true; }
+
   /// Diagnostics since the last call, in order.
   std::vector<Diagnostic> takeDiagnostics();
 
@@ -34,9 +40,10 @@ private:
   std::unique_ptr<std::vector<Diagnostic>> diagnostics; // stable address for the handler
   uint64_t handler = 0; // of the context's diagnostic engine
   unsigned uses = 0;
+  bool tainted = false;
 };
 
-/// Registers upstream's passes and our own, once per process.
+/// Registers our passes, and upstream's where nobody else in the process has, once per process.
 void registerPasses();
 
 } // namespace twinjit

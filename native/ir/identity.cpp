@@ -22,9 +22,9 @@ namespace {
 //   regions    list of lists of blocks
 //   block      list of digests of argument types, operations, tag 0
 //
-// Values are numbered in order of their definitions, and blocks in order, through the program from
-// its start; an operation's results come before the blocks nested in it, a block's arguments before
-// its operations. So a use may come before its definition.
+// Values and blocks are numbered through the program from its start: an operation's results, then
+// all blocks of its regions, each with its arguments, then the operations in them in the same way.
+// So a use may come before its definition.
 //
 // Versions:
 //   1  the first
@@ -46,7 +46,7 @@ public:
   Outcome<Digest> run(mlir::Operation *root);
 
 private:
-  void number(mlir::Operation *root);
+  void number(mlir::Operation *root, uint64_t nextBlock);
   void writeModuleOf(mlir::Operation *root);
   void write(mlir::Operation &operation);
   void writeAttributes(mlir::Operation &operation);
@@ -80,10 +80,11 @@ private:
 };
 
 Outcome<Digest> Fingerprinter::run(mlir::Operation *root) {
-  number(root);
+  bool isModule = llvm::isa<mlir::ModuleOp>(root);
+  number(root, /*nextBlock=*/isModule ? 0 : 1); // the block around `root` would come first
   stream.string("twinjit.identity");
   stream.number(kVersion);
-  if (llvm::isa<mlir::ModuleOp>(root))
+  if (isModule)
     write(*root);
   else
     writeModuleOf(root);
@@ -92,13 +93,13 @@ Outcome<Digest> Fingerprinter::run(mlir::Operation *root) {
   return stream.finish();
 }
 
-void Fingerprinter::number(mlir::Operation *root) {
+void Fingerprinter::number(mlir::Operation *root, uint64_t nextBlock) {
   llvm::SmallVector<mlir::Value, 0> inOrder;
   root->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *operation) {
     inOrder.append(operation->result_begin(), operation->result_end());
     for (mlir::Region &region : operation->getRegions()) {
       for (mlir::Block &block : region) {
-        blocks.try_emplace(&block, blocks.size());
+        blocks.try_emplace(&block, nextBlock++);
         inOrder.append(block.args_begin(), block.args_end());
       }
     }

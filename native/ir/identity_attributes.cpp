@@ -163,10 +163,16 @@ template Digest AttributeDigests::digestOf(mlir::Attribute);
 template Digest AttributeDigests::digestOf(mlir::Type);
 
 template <typename T> Digest AttributeDigests::compute(T value) {
+  if (depth == kMaxDepth) {
+    fail("attributes or types are nested more than " + std::to_string(kMaxDepth) + " deep");
+    return {};
+  }
+  ++depth;
   FieldHasher fields;
   fields.tag(tagOf(value));
   fields.string(nameOf(value));
   describe(fields, value);
+  --depth;
   return fields.finish();
 }
 

@@ -88,7 +88,11 @@ private:
   llvm::DenseMap<const void *, Digest> programDigests; // those not to be put into `memo`
   mlir::AsmState distinctNumbers; // numbers distinct attributes in order of their first printing
   bool transient = false; // set by what must not be put into `memo`, for all that contains it
+  unsigned depth = 0;     // of compute() in itself
   std::string firstProblem;
+
+  /// More than any program nests attributes and types, and less than overflows a thread's stack.
+  static constexpr unsigned kMaxDepth = 1000;
 
   /// While the digest of a type that may contain itself is computed: such types in its bodies stand
   /// for themselves by name, are collected in `reached`, and their bodies are described in turn.

@@ -40,7 +40,7 @@ void forgetWith(mlir::MLIRContext *context, const DigestMemo *memo) {
       llvm::ArrayRef<char>(), /*dataAlignment=*/1,
       [context, memo](void *, size_t, size_t) { forget(context, memo); },
       /*dataIsMutable=*/false);
-  mlir::DenseResourceElementsHandle::getManagerInterface(context).insert("twinjit.memo",
+  mlir::DenseResourceElementsHandle::getManagerInterface(context).insert(kMemoResource,
                                                                          std::move(hook));
 }
 

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <memory>
 #include <mutex>
@@ -12,6 +13,10 @@
 #include <shared_mutex>
 
 namespace twinjit {
+
+/// Key, among the builtin dialect's resources, of the entry without data that ties a memo to its
+/// context.
+inline constexpr llvm::StringLiteral kMemoResource = "twinjit.memo";
 
 /// Hashes addresses so that neighbours in memory are neighbours in the table: operations,
 /// attributes and types are allocated one after the other, and used so. LLVM's own hash scatters

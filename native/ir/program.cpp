@@ -1,10 +1,15 @@
 #include "ir/program.h"
 
+#include "ir/identity_memo.h"
+
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
@@ -13,7 +18,9 @@
 namespace twinjit {
 namespace {
 
+/// For a program that was not read to its end: what it left in the context is not known.
 Failure withDiagnostics(Kind kind, std::string message, ContextLease &lease) {
+  lease.taint();
   return Failure{kind, std::move(message), lease.takeDiagnostics()};
 }
 
@@ -150,7 +157,52 @@ void collectDialects(mlir::Type type, std::set<std::string> &names) {
   type.walk([&](mlir::Type inner) { names.insert(inner.getDialect().getNamespace().str()); });
 }
 
+/// Whether programs have left resources; the fingerprint's own does not count.
+bool hasResources(mlir::MLIRContext *context) {
+  auto *builtin = context->getLoadedDialect<mlir::BuiltinDialect>();
+  auto *resources =
+      builtin->getRegisteredInterface<mlir::ResourceBlobManagerDialectInterface>();
+  bool any = false;
+  if (resources)
+    resources->getBlobManager().getBlobMap([&](const auto &blobs) {
+      for (const auto &entry : blobs)
+        any |= entry.getKey() != kMemoResource;
+    });
+  return any;
+}
+
+bool hasNamedStructs(mlir::ModuleOp module) {
+  bool found = false;
+  mlir::AttrTypeWalker walker;
+  walker.addWalk([&](mlir::LLVM::LLVMStructType type) { found |= type.isIdentified(); });
+  module->walk([&](mlir::Operation *operation) {
+    walker.walk(operation->getAttrDictionary());
+    for (mlir::Type type : operation->getResultTypes())
+      walker.walk(type);
+    for (mlir::Region &region : operation->getRegions())
+      for (mlir::Block &block : region)
+        for (mlir::Type type : block.getArgumentTypes())
+          walker.walk(type);
+  });
+  return found;
+}
+
 } // namespace
+
+Program::Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
+    : contextLease(std::move(lease)), moduleRef(std::move(module)) {
+  checkTraces();
+}
+
+Program::~Program() {
+  if (moduleRef) // not moved from; lowering may have brought in new names
+    checkTraces();
+}
+
+void Program::checkTraces() {
+  if (hasResources(contextLease.get()) || hasNamedStructs(*moduleRef))
+    contextLease.taint();
+}
 
 Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
                                 bool allowUnregistered) {

@@ -43,6 +43,10 @@ public:
   /// wrapped in a module. Never modifies it. The same rules for concurrency as fingerprint().
   static Outcome<Program> transfer(mlir::Operation *source);
 
+  Program(Program &&) = default;
+  Program &operator=(Program &&) = delete;
+  ~Program();
+
   mlir::ModuleOp module() const { return *moduleRef; }
   ContextLease &lease() { return contextLease; }
 
@@ -56,8 +60,10 @@ public:
   std::vector<Signature> signatures() const;
 
 private:
-  Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
-      : contextLease(std::move(lease)), moduleRef(std::move(module)) {}
+  Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module);
+
+  /// Taint the lease if the module, as it is now, has left named state in the context.
+  void checkTraces();
 
   // In this order: the module must go before its context returns to the pool.
   ContextLease contextLease;

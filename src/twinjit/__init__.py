@@ -1,8 +1,8 @@
 """Twinjit: compile each distinct MLIR program once.
 
 >>> import twinjit
->>> exe = twinjit.compile("func.func @twice(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }")
->>> exe.twice(21)
+>>> text = "func.func @same(%x: i64) -> i64 { return %x : i64 }"
+>>> twinjit.compile(text).same(42)
 42
 """
 

@@ -10,6 +10,7 @@ index, but meets the same key.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
@@ -23,14 +24,14 @@ from twinjit.executable import Executable, LoadedCode
 from twinjit.key import Key
 from twinjit.lowering import compile_program
 from twinjit.once import Once
-from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
+from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES, Pipeline, choose_pipeline
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.source import LiveModule, Source, SourceBytes, open_source
 from twinjit.store.disk import DiskStore
 from twinjit.store.memory import LruCache
 from twinjit.target import Target
-from twinjit.toolchain import toolchain
+from twinjit.toolchain import TOOLCHAIN
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
@@ -41,6 +42,8 @@ __all__ = ["Compiler", "Explanation"]
 # misses: how calls pass arguments (native/codegen/emit.h), what signatures say.
 # 1: first.
 _CONVENTION = "1"
+
+_MLIR = "twinjit._native._mlir"
 
 _REQUESTS_KEPT = 1 << 16
 
@@ -110,10 +113,12 @@ class Compiler:
         self._fixed_parts = (
             ("convention", _CONVENTION),
             ("opt-level", str(opt_level)),
-            *((f"target-{name}", value) for name, value in asdict(self.target).items()),
+            ("target-triple", self.target.triple),
+            ("target-cpu", self.target.cpu),
+            ("target-features", self.target.features),
             ("relocation-model", "pic"),
             ("code-model", "small"),
-            *((f"build-{name}", identity) for name, identity in toolchain()),
+            *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
         )
         self._hasher = RequestHasher([*self._fixed_parts, *_pipeline_request(pipeline)])
         self._loaded: LruCache[bytes, LoadedCode] = LruCache(config.memory_max_bytes)
@@ -201,7 +206,9 @@ class Compiler:
     def _request(self, source: Source) -> bytes:
         if isinstance(source, SourceBytes):
             return self._hasher.of_source(source)
-        return self._hasher.of_fingerprint(_native_mlir().fingerprint(source.capsule))
+        from twinjit._native import _mlir  # as in _read
+
+        return self._hasher.of_fingerprint(_mlir.fingerprint(source.capsule))
 
     def _find_by_request(self, request: bytes) -> tuple[LoadedCode, Tier] | None:
         with self._lock:
@@ -244,7 +251,7 @@ class Compiler:
     # Compilation
 
     def _compile_missed(self, source: Source, request: bytes, clock: Clock) -> Executable:
-        parsed = _read(source)
+        parsed = _read(source, clock)
         clock.lap("parse")
         try:
             fingerprint = parsed.fingerprint()
@@ -267,7 +274,7 @@ class Compiler:
 
     def _compile_uncached(self, source: Source, clock: Clock) -> Executable:
         self._count("uncacheable")
-        parsed = _read(source)
+        parsed = _read(source, clock)
         clock.lap("parse")
         name, text = self._resolve(parsed)
         # The key of a program without identity is never looked up; it only describes the artifact.
@@ -284,7 +291,9 @@ class Compiler:
             )
         else:
             chosen = NAMED_PIPELINES.get(wanted, Pipeline(wanted, wanted, "given by the caller"))
-        return chosen.name, _native_mlir().canonical_pipeline(chosen.text)
+        from twinjit._native import _mlir  # as in _read
+
+        return chosen.name, _mlir.canonical_pipeline(chosen.text)
 
     def _key(self, fingerprint: bytes, pipeline: str) -> Key:
         return Key((("mlir", fingerprint), ("pipeline", pipeline), *self._fixed_parts))
@@ -350,18 +359,19 @@ def _open_store(cache: bool | str | os.PathLike[str], config: Config) -> DiskSto
 def _pipeline_request(pipeline: str) -> list[tuple[str, str]]:
     """Everything that decides which pipeline a program will get."""
     if pipeline == AUTO:
-        return [(f"auto-{name}", each.text) for name, each in NAMED_PIPELINES.items()]
+        texts = [(f"auto-{name}", each.text) for name, each in NAMED_PIPELINES.items()]
+        return [("auto-choice", CHOICE_VERSION), *texts]
     named = NAMED_PIPELINES.get(pipeline)
     return [("pipeline", named.text if named else pipeline)]
 
 
-def _native_mlir() -> type[_mlir]:
-    from twinjit._native import _mlir  # 200 MB of MLIR, which a hit does not need
+def _read(source: Source, clock: Clock | None = None) -> _mlir.Program:
+    """Bring a program into a private context."""
+    loaded = _MLIR in sys.modules
+    from twinjit._native import _mlir  # 200 MB, which a hit on text must not load
 
-    return _mlir
-
-
-def _read(source: Source) -> _mlir.Program:
+    if clock and not loaded:
+        clock.lap("import")
     if isinstance(source, LiveModule):
-        return _native_mlir().transfer(source.capsule)
-    return _native_mlir().parse(source.data, source.name)
+        return _mlir.transfer(source.capsule)
+    return _mlir.parse(source.data, source.name)

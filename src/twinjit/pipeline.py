@@ -12,10 +12,13 @@ from types import MappingProxyType
 
 from twinjit.errors import PipelineError
 
-__all__ = ["AUTO", "NAMED_PIPELINES", "Pipeline", "choose_pipeline"]
+__all__ = ["AUTO", "CHOICE_VERSION", "NAMED_PIPELINES", "Pipeline", "choose_pipeline"]
 
 AUTO = "auto"
 """Stands for "the named pipeline that the program's dialects ask for"."""
+
+CHOICE_VERSION = "1"
+"""Version of the rule in `choose_pipeline`; part of what an automatic choice is looked up by."""
 
 
 @dataclass(frozen=True)

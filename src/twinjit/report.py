@@ -23,7 +23,8 @@ class Report:
     seconds
         The whole call, in seconds.
     phases
-        Seconds by phase, in order; a phase that did not run is absent. ``parse``, ``fingerprint``,
+        Seconds by phase, in order; a phase that did not run is absent. ``import`` (loading MLIR's
+        library, once in a process), ``parse``, ``fingerprint``,
         ``passes``, ``translate``, ``optimise``, ``codegen``, ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name.

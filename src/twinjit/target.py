@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from twinjit._native import _llvm
 
@@ -32,8 +31,11 @@ class Target:
         if self.cpu == "native":
             raise ValueError("Target(cpu='native') differs by machine; use Target.host()")
 
-    @classmethod
-    @lru_cache(maxsize=1)
-    def host(cls) -> Target:
+    @staticmethod
+    def host() -> Target:
         """Return the machine this process runs on, with each feature it has and lacks."""
-        return cls(*_llvm.host_target())
+        return _HOST
+
+
+# Once, at import: CPUID is slow on virtual machines, and the answer does not change.
+_HOST = Target(*_llvm.host_target())

@@ -1,0 +1,225 @@
+#include "call/function.h"
+
+#include "call/call.h"
+#include "call/errors.h"
+#include "codegen/emit.h"
+#include "codegen/image.h"
+#include "codegen/runtime.h"
+
+#include <cstddef>
+#include <new>
+#include <stdexcept>
+#include <structmember.h>
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace twinjit::call {
+namespace {
+
+struct FunctionObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject *weakReferences;
+  PyObject *image; // keeps the code mapped
+  Plan *plan;
+};
+
+const Plan &planOf(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self)->plan; }
+
+/// Call code that may stop itself; returns its message if it did, in the program's memory.
+const char *callGuarded(void (*entry)(uint64_t *), uint64_t *slots) {
+  FailureFrame frame;
+  if (setjmp(frame.jump) == 0)
+    entry(slots);
+  return frame.message;
+}
+
+/// The only place where the GIL is not held.
+const char *run(const Plan &plan, uint64_t *slots) {
+  const char *failure = nullptr;
+  Py_BEGIN_ALLOW_THREADS if (plan.canFail) failure = callGuarded(plan.entry, slots);
+  else plan.entry(slots);
+  Py_END_ALLOW_THREADS return failure;
+}
+
+/// Find `out` among the keywords, whose values follow the `count` positional arguments. False, with
+/// an exception set, for any other keyword.
+bool findOut(const Plan &plan, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords,
+             PyObject *&out) {
+  for (Py_ssize_t i = 0; i != PyTuple_GET_SIZE(keywords); ++i) {
+    PyObject *keyword = PyTuple_GET_ITEM(keywords, i);
+    if (PyUnicode_CompareWithASCIIString(keyword, "out") != 0) {
+      raiseError(kTypeError, plan.name + ": unknown keyword " + shortRepr(keyword) +
+                                 "; arguments are positional, and the only keyword is out (" +
+                                 plan.text + ")");
+      return false;
+    }
+    out = arguments[count + i];
+  }
+  return true;
+}
+
+Ref refuseCount(const Plan &plan, Py_ssize_t given) {
+  raiseError(kTypeError, plan.name + ": " + std::to_string(plan.argumentCount) +
+                             (plan.argumentCount == 1 ? " argument is" : " arguments are") +
+                             " expected, but " + std::to_string(given) +
+                             (given == 1 ? " was" : " were") + " given (" + plan.text + ")");
+  return Ref();
+}
+
+Ref invoke(const Plan &plan, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+  PyObject *out = nullptr;
+  if (keywords && !findOut(plan, arguments, count, keywords, out))
+    return Ref();
+  if (count != static_cast<Py_ssize_t>(plan.argumentCount))
+    return refuseCount(plan, count);
+  Call call(plan, arguments);
+  if (!call.bind(out))
+    return Ref();
+  if (const char *failure = run(plan, call.data())) {
+    raiseError("ExecutionError", plan.name + ": " + failure);
+    return Ref();
+  }
+  return call.takeResults();
+}
+
+PyObject *vectorcall(PyObject *self, PyObject *const *arguments, size_t flaggedCount,
+                     PyObject *keywords) {
+  // Other threads may drop their references while the code runs.
+  Ref alive = Ref::borrow(self);
+  try {
+    return invoke(planOf(self), arguments, PyVectorcall_NARGS(flaggedCount), keywords).release();
+  } catch (const std::bad_alloc &) {
+    return PyErr_NoMemory();
+  }
+}
+
+Plan makePlan(nb::handle image, const std::string &name, nb::handle arguments, nb::handle results,
+              nb::handle slots) {
+  Plan plan = readSignature(name, arguments, results, slots);
+  plan.image = nb::inst_ptr<Image>(image);
+  plan.canFail = plan.image->canFail();
+  void *address = plan.image->address(callSymbol(name));
+  if (!address)
+    throw std::invalid_argument("the image has no entry of that name");
+  plan.entry = reinterpret_cast<void (*)(uint64_t *)>(address);
+  return plan;
+}
+
+PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+  static const char *names[] = {"image", "name", "arguments", "results", "slots", nullptr};
+  PyObject *image, *parameters, *results, *slots;
+  const char *name;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OsOOO:Function",
+                                   const_cast<char **>(names), &image, &name, &parameters, &results,
+                                   &slots))
+    return nullptr;
+  if (!nb::isinstance<Image>(image))
+    return PyErr_Format(PyExc_TypeError, "image must be an Image, not %s", Py_TYPE(image)->tp_name);
+  Ref self(type->tp_alloc(type, 0));
+  if (!self)
+    return nullptr;
+  auto *function = reinterpret_cast<FunctionObject *>(self.get());
+  std::string problem;
+  try {
+    function->plan = new Plan(makePlan(image, name, parameters, results, slots));
+    function->image = Py_NewRef(image);
+    function->vectorcall = vectorcall;
+    return self.release();
+  } catch (nb::python_error &error) {
+    problem = "its description is malformed";
+    error.restore(); // becomes the cause
+  } catch (const std::exception &error) {
+    problem = error.what();
+  }
+  raiseError("ArtifactError",
+             "the function '" + std::string(name) + "' cannot be called: " + problem);
+  return nullptr;
+}
+
+void destroy(PyObject *self) {
+  auto *function = reinterpret_cast<FunctionObject *>(self);
+  PyTypeObject *type = Py_TYPE(self);
+  if (function->weakReferences)
+    PyObject_ClearWeakRefs(self);
+  delete function->plan;
+  Py_XDECREF(function->image);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject *represent(PyObject *self) {
+  return PyUnicode_FromFormat("<twinjit function %s>", planOf(self).text.c_str());
+}
+
+PyObject *getName(PyObject *self, void *) {
+  return PyUnicode_FromString(planOf(self).name.c_str());
+}
+
+PyObject *getSignature(PyObject *self, void *) {
+  return PyUnicode_FromString(planOf(self).text.c_str());
+}
+
+PyObject *getAddress(PyObject *self, void *) {
+  return PyLong_FromVoidPtr(reinterpret_cast<void *>(planOf(self).entry));
+}
+
+PyGetSetDef kAttributes[] = {
+    {"__name__", getName, nullptr, "The function's name in the program.", nullptr},
+    {"signature", getSignature, nullptr, "Name, arguments and results, in MLIR's types.", nullptr},
+    {"address", getAddress, nullptr, "Address of its ``void(uint64_t *slots)`` entry.", nullptr},
+    {},
+};
+
+PyMemberDef kMembers[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weakReferences), READONLY, nullptr},
+    {},
+};
+
+constexpr char kDoc[] = R"(Function(image, name, arguments, results, slots)
+--
+
+A compiled function, callable from any thread: ``f(*args, out=None)``.
+
+Parameters
+----------
+image
+    The ``Image`` that has the code; kept alive.
+name
+    An entry given to ``load``.
+arguments, results
+    Sequences of mappings with the keys that ``Program.signatures()`` gives: ``kind``, ``dtype``,
+    ``shape``, ``strides``, ``offset``, ``text``, ``read_only``.
+slots
+    What ``emit`` returned for the entry: the slots that its arguments and results take.
+
+Raises
+------
+ArtifactError
+    The description is malformed, or not that of the code.
+
+A tensor result whose shape is static is an out-parameter, which the code takes as a row-major
+memref after its arguments, unless ``slots`` says that it is returned like every other result.)";
+
+} // namespace
+
+Ref makeFunctionType() {
+  PyType_Slot slots[] = {
+      {Py_tp_new, reinterpret_cast<void *>(create)},
+      {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
+      {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+      {Py_tp_repr, reinterpret_cast<void *>(represent)},
+      {Py_tp_getset, kAttributes},
+      {Py_tp_members, kMembers},
+      {Py_tp_doc, const_cast<char *>(kDoc)},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"twinjit._native._llvm.Function", sizeof(FunctionObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
+                      slots};
+  return Ref(PyType_FromSpec(&spec));
+}
+
+} // namespace twinjit::call

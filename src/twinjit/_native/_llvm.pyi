@@ -1,0 +1,83 @@
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+LLVM_VERSION: str = '22.1.8'
+
+def host_target() -> tuple[str, str, str]:
+    """
+    Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.
+    """
+
+def toolchain() -> list[tuple[str, str, str]]:
+    """
+    Name, path and build identity of each library that makes code. Reads files; holds the GIL.
+    """
+
+def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
+    """
+    Optimise bitcode and generate an object file. Returns the object, the slots of each entry's arguments and results, and the seconds spent optimising and generating. Releases the GIL.
+    """
+
+class Image:
+    """
+    Object code linked into this process; unmapped with its last reference.
+    """
+
+    @property
+    def size(self) -> int:
+        """Mapped memory in bytes."""
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether an assertion in the code can stop a call."""
+
+    def contains(self, address: int) -> bool:
+        """Whether an address lies in this image."""
+
+    def address(self, entry: str) -> int:
+        """
+        Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.
+        """
+
+def load(object: bytes, entries: Sequence[str]) -> Image:
+    """Link an object file into the process. Releases the GIL."""
+
+class Function:
+    """
+    A compiled function, callable from any thread: ``f(*args, out=None)``.
+
+    Parameters
+    ----------
+    image
+        The ``Image`` that has the code; kept alive.
+    name
+        An entry given to ``load``.
+    arguments, results
+        Sequences of mappings with the keys that ``Program.signatures()`` gives: ``kind``, ``dtype``,
+        ``shape``, ``strides``, ``offset``, ``text``, ``read_only``.
+    slots
+        What ``emit`` returned for the entry: the slots that its arguments and results take.
+
+    Raises
+    ------
+    ArtifactError
+        The description is malformed, or not that of the code.
+
+    A tensor result whose shape is static is an out-parameter, which the code takes as a row-major
+    memref after its arguments, unless ``slots`` says that it is returned like every other result.
+    """
+    def __init__(self, image: Image, name: str, arguments: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], slots: tuple[int, int] | None) -> None: ...
+
+    def __call__(self, *args: object, out: object = None) -> Any: ...
+
+    @property
+    def __name__(self) -> str: ...
+
+    @property
+    def signature(self) -> str:
+        """Name, arguments and results, in MLIR's types."""
+
+    @property
+    def address(self) -> int:
+        """Address of its ``void(uint64_t *slots)`` entry."""

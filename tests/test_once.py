@@ -1,0 +1,54 @@
+"""One piece of work at a time for each key."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from twinjit.once import Once
+
+
+def start(function, count):
+    threads = [threading.Thread(target=function) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def test_turns_of_one_key_do_not_overlap():
+    once, inside, most = Once(), [], []
+
+    def work():
+        with once.turn("key"):
+            inside.append(1)
+            most.append(len(inside))
+            inside.pop()
+
+    for thread in start(work, 16):
+        thread.join()
+    assert most == [1] * 16
+
+
+def test_keys_do_not_wait_for_each_other():
+    once, both = Once(), threading.Barrier(2, timeout=10)
+
+    def work(key):
+        with once.turn(key):
+            both.wait()
+
+    first, second = (threading.Thread(target=work, args=[key]) for key in "ab")
+    first.start()
+    second.start()
+    first.join()
+    second.join()
+    assert not both.broken
+
+
+def test_failure_frees_the_next_and_nothing_is_kept():
+    once = Once()
+    with pytest.raises(RuntimeError), once.turn("key"):
+        raise RuntimeError
+    with once.turn("key"):
+        pass
+    assert once._turns == {}
