@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import twinjit
-from twinjit.errors import ExecutionError, PipelineError
+from twinjit.errors import ExecutionError, PipelineError, SignatureError
 from twinjit.pipeline import choose_pipeline
 
 F32 = np.float32
@@ -403,6 +403,18 @@ def test_own_pipeline_that_returns_its_tensors(run):
     )
     a = np.arange(4, dtype=F32)
     np.testing.assert_array_equal(f(a, a.copy()), 2 * a)
+
+
+def test_own_pipeline_with_a_convention_of_its_own():
+    bare = OWN.replace(
+        "convert-func-to-llvm", "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1}"
+    )
+    exe = twinjit.Compiler(cache=False, pipeline=bare).compile("""
+    func.func @f(%a: memref<4xf32>) { return }
+    func.func @g(%x: i64) -> i64 { return %x : i64 }""")
+    with pytest.raises(SignatureError, match=r"'f' cannot be called .* takes 1 and gives 0"):
+        exe.f  # noqa: B018 -- looking it up is the test
+    assert exe.g(3) == 3
 
 
 @pytest.mark.parametrize("text", ["builtin.module(cse", "cse)", "builtin.module(no-such-pass)",

@@ -1,8 +1,9 @@
-// Python face of the part that needs libLLVM alone. Every entry point says what it does with the GIL.
-#include "common/raise.h"
+// Python face of the part that needs libLLVM alone. Every entry point says what it does with the
+// GIL.
 #include "codegen/emit.h"
 #include "codegen/host.h"
 #include "codegen/image.h"
+#include "common/raise.h"
 
 #include "llvm-c/Core.h"
 #include "llvm/Config/llvm-config.h"
@@ -24,8 +25,8 @@ llvm::StringRef view(nb::bytes data) { return {data.c_str(), data.size()}; }
 void checkBuild() {
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
-  std::string found = std::to_string(major) + "." + std::to_string(minor) + "." +
-                      std::to_string(patch);
+  std::string found =
+      std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
   std::string path = libraryOf(reinterpret_cast<const void *>(&LLVMGetVersion));
   std::string identity = unwrap(libraryIdentity(path));
   std::string built = TWINJIT_LLVM_BUILD;
@@ -77,36 +78,51 @@ NB_MODULE(_llvm, m) {
   checkBuild();
   m.attr("LLVM_VERSION") = LLVM_VERSION_STRING;
 
-  m.def("host_target", [] {
-    Target host = hostTarget();
-    return nb::make_tuple(host.triple, host.cpu, host.features);
-  }, nb::sig("def host_target() -> tuple[str, str, str]"),
-        "Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.");
+  m.def(
+      "host_target",
+      [] {
+        Target host = hostTarget();
+        return nb::make_tuple(host.triple, host.cpu, host.features);
+      },
+      nb::sig("def host_target() -> tuple[str, str, str]"),
+      "Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.");
 
-  m.def("toolchain", [] {
-    nb::list libraries;
-    for (const Library &library : unwrap(toolchain()))
-      libraries.append(nb::make_tuple(library.name, library.path, library.identity));
-    return libraries;
-  }, nb::sig("def toolchain() -> list[tuple[str, str, str]]"),
-        "Name, path and build identity of each library that makes code. Reads files; holds the GIL.");
+  m.def(
+      "toolchain",
+      [] {
+        nb::list libraries;
+        for (const Library &library : unwrap(toolchain()))
+          libraries.append(nb::make_tuple(library.name, library.path, library.identity));
+        return libraries;
+      },
+      nb::sig("def toolchain() -> list[tuple[str, str, str]]"),
+      "Name, path and build identity of each library that makes code. Reads files; holds the GIL.");
 
-  m.def("emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
-        "opt_level"_a,
-        nb::sig("def emit(bitcode: bytes, entries: collections.abc.Sequence[str], triple: str, cpu: str, features: str, "
-                "opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]"),
-        "Optimise bitcode and generate an object file. Returns the object, the slots of each entry's "
-        "arguments and results, and the seconds spent optimising and generating. Releases the GIL.");
+  m.def(
+      "emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
+      "opt_level"_a,
+      nb::sig("def emit(bitcode: bytes, entries: collections.abc.Sequence[str], triple: str, cpu: "
+              "str, features: str, "
+              "opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]"),
+      "Optimise bitcode and generate an object file. Returns the object, the slots of each entry's "
+      "arguments and results, and the seconds spent optimising and generating. Releases the GIL.");
 
-  nb::class_<Image>(m, "Image", "Object code linked into this process; unmapped with its last reference.")
+  nb::class_<Image>(m, "Image",
+                    "Object code linked into this process; unmapped with its last reference.")
       .def_prop_ro("size", &Image::size, "Mapped memory in bytes.")
       .def_prop_ro("can_fail", &Image::canFail, "Whether an assertion in the code can stop a call.")
-      .def("contains", [](const Image &image, uintptr_t address) {
-        return image.contains(reinterpret_cast<const void *>(address));
-      }, "address"_a, "Whether an address lies in this image.")
-      .def("address", [](const Image &image, const std::string &entry) {
-        return reinterpret_cast<uintptr_t>(image.address(callSymbol(entry)));
-      }, "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
+      .def(
+          "contains",
+          [](const Image &image, uintptr_t address) {
+            return image.contains(reinterpret_cast<const void *>(address));
+          },
+          "address"_a, "Whether an address lies in this image.")
+      .def(
+          "address",
+          [](const Image &image, const std::string &entry) {
+            return reinterpret_cast<uintptr_t>(image.address(callSymbol(entry)));
+          },
+          "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
 
   m.def("load", &loadFromPython, "object"_a, "entries"_a,
         nb::sig("def load(object: bytes, entries: collections.abc.Sequence[str]) -> Image"),

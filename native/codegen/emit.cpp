@@ -168,7 +168,9 @@ private:
            type->isHalfTy() || type->isBFloatTy() || type->isFloatTy() || type->isDoubleTy();
   }
 
-  llvm::Value *next() { return builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots, index++); }
+  llvm::Value *next() {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slots, index++);
+  }
 
   llvm::IRBuilder<> &builder;
   llvm::Value *slots;
@@ -183,7 +185,8 @@ Outcome<Entry> addEntry(llvm::Module &module, const std::string &name, const Tar
   llvm::LLVMContext &context = module.getContext();
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
                                        {llvm::PointerType::getUnqual(context)}, false);
-  auto *entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, callSymbol(name), module);
+  auto *entry =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, callSymbol(name), module);
   entry->addFnAttr("target-cpu", target.cpu);
   entry->addFnAttr("target-features", target.features);
   entry->addParamAttr(0, llvm::Attribute::NoAlias);
@@ -226,9 +229,9 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::ModulePassManager passes =
-      level == 0 ? builder.buildO0DefaultPipeline(kLevels[0])
-                 : builder.buildPerModuleDefaultPipeline(kLevels[level]);
+  llvm::ModulePassManager passes = level == 0
+                                       ? builder.buildO0DefaultPipeline(kLevels[0])
+                                       : builder.buildPerModuleDefaultPipeline(kLevels[level]);
   passes.run(module, modules);
 }
 
@@ -290,8 +293,8 @@ Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options) {
   context.setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "twinjit"), context);
   if (!module)
-    return Failure{Kind::Emission,
-                   "cannot read the bitcode: " + llvm::toString(module.takeError()), diagnostics};
+    return Failure{Kind::Emission, "cannot read the bitcode: " + llvm::toString(module.takeError()),
+                   diagnostics};
   auto emitted = emitModule(**module, options, **machine);
   if (!emitted) {
     emitted.failure().diagnostics = std::move(diagnostics);

@@ -1,8 +1,8 @@
 // LLVM IR to object code.
 #pragma once
 
-#include "common/outcome.h"
 #include "codegen/host.h"
+#include "common/outcome.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -12,9 +12,9 @@
 namespace twinjit {
 
 struct Entry {
-  std::string name;    // the function, as the program names it
-  unsigned arguments;  // slots its arguments take
-  unsigned results;    // slots its results take
+  std::string name;   // the function, as the program names it
+  unsigned arguments; // slots its arguments take
+  unsigned results;   // slots its results take
 };
 
 struct Emitted {
@@ -26,16 +26,16 @@ struct Emitted {
 
 struct EmitOptions {
   Target target;
-  unsigned optLevel = 2; // 0..3, as clang's -O
+  unsigned optLevel = 2;            // 0..3, as clang's -O
   std::vector<std::string> entries; // functions to make callable
 };
 
 /// The symbol through which Function calls the entry point `name`.
 ///
-/// Its C type is void(uint64_t *slots). Arguments stand in `slots` one scalar after another, 8 bytes
-/// each; structs and arrays (a memref's descriptor, a complex number) are flattened in order of
-/// their fields. An integer is its low bits, a float the slot's first bytes, a pointer an address.
-/// Results are written after the arguments in the same way, integers zero-extended.
+/// Its C type is void(uint64_t *slots). Arguments stand in `slots` one scalar after another, 8
+/// bytes each; structs and arrays (a memref's descriptor, a complex number) are flattened in order
+/// of their fields. An integer is its low bits, a float the slot's first bytes, a pointer an
+/// address. Results are written after the arguments in the same way, integers zero-extended.
 std::string callSymbol(llvm::StringRef name);
 
 /// Optimise a module and generate its object code for a target.

@@ -64,9 +64,8 @@ Target hostTarget() {
   std::vector<std::string> features;
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
-  std::sort(features.begin(), features.end(), [](llvm::StringRef a, llvm::StringRef b) {
-    return a.drop_front() < b.drop_front();
-  });
+  std::sort(features.begin(), features.end(),
+            [](llvm::StringRef a, llvm::StringRef b) { return a.drop_front() < b.drop_front(); });
   target.features = llvm::join(features, ",");
   return target;
 }

@@ -130,8 +130,7 @@ Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
   auto pool = std::make_shared<orc::SymbolStringPool>();
   auto graph = jl::createLinkGraphFromObject(llvm::MemoryBufferRef(object, "artifact"), pool);
   if (!graph)
-    return Failure{Kind::Load,
-                   "cannot read the object code: " + llvm::toString(graph.takeError())};
+    return Failure{Kind::Load, "cannot read the object code: " + llvm::toString(graph.takeError())};
   Link::Result result;
   result.image = std::shared_ptr<Image>(new Image());
   // The in-process memory manager finishes its work before it returns, so link() is synchronous.

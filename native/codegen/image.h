@@ -13,8 +13,8 @@
 namespace twinjit {
 
 /// One linked object: its mapped memory and the addresses of its entry points. Immutable after
-/// load(), so any thread may use it; the destructor unmaps the code, whichever thread drops the last
-/// reference, and whoever calls into it must hold a reference meanwhile.
+/// load(), so any thread may use it; the destructor unmaps the code, whichever thread drops the
+/// last reference, and whoever calls into it must hold a reference meanwhile.
 class Image {
 public:
   Image(const Image &) = delete;

@@ -13,17 +13,17 @@
 namespace twinjit {
 
 enum class Kind {
-  Parse,            // ParseError: the text or bytecode cannot be read
-  Verification,     // VerificationError: it reads, but breaks an operation's rules
-  Pipeline,         // PipelineError: the pass pipeline's text is wrong, or a pass failed
-  Lowering,         // LoweringError: operations remain that LLVM IR has no place for
-  Translation,      // LoweringError, from the translation to LLVM IR
+  Parse,             // ParseError: the text or bytecode cannot be read
+  Verification,      // VerificationError: it reads, but breaks an operation's rules
+  Pipeline,          // PipelineError: the pass pipeline's text is wrong, or a pass failed
+  Lowering,          // LoweringError: operations remain that LLVM IR has no place for
+  Translation,       // LoweringError, from the translation to LLVM IR
   Unfingerprintable, // UnfingerprintableError
-  Unsupported,      // UnsupportedProgramError: not a program we can take
-  Target,           // TargetError: a triple, CPU or feature LLVM does not know, or another machine's
-  Emission,         // CompilationError: LLVM's optimiser or code generator refused
-  Symbol,           // UnresolvedSymbolError
-  Load,             // ArtifactError: the object code cannot be linked into the process
+  Unsupported,       // UnsupportedProgramError: not a program we can take
+  Target,   // TargetError: a triple, CPU or feature LLVM does not know, or another machine's
+  Emission, // CompilationError: LLVM's optimiser or code generator refused
+  Symbol,   // UnresolvedSymbolError
+  Load,     // ArtifactError: the object code cannot be linked into the process
 };
 
 /// One diagnostic as MLIR or LLVM emitted it.

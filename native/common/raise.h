@@ -41,11 +41,9 @@ inline const char *exceptionName(Kind kind) {
   nb::module_ errors = nb::module_::import_("twinjit.errors");
   nb::list diagnostics;
   for (const Diagnostic &d : failure.diagnostics)
-    diagnostics.append(
-        errors.attr("Diagnostic")(d.severity, d.message, d.file, d.line, d.column));
+    diagnostics.append(errors.attr("Diagnostic")(d.severity, d.message, d.file, d.line, d.column));
   nb::object type = errors.attr(exceptionName(failure.kind));
-  nb::object exception =
-      type(failure.message, nb::arg("diagnostics") = nb::tuple(diagnostics));
+  nb::object exception = type(failure.message, nb::arg("diagnostics") = nb::tuple(diagnostics));
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw nb::python_error();
 }

@@ -1,6 +1,6 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
-#include "common/raise.h"
 #include "codegen/host.h"
+#include "common/raise.h"
 #include "ir/identity.h"
 #include "ir/program.h"
 
@@ -27,17 +27,19 @@ void checkBuild() {
   std::string built = TWINJIT_MLIR_BUILD;
   if (built.empty() || identity == built)
     return;
-  std::string message = "twinjit was built against MLIR build " + built + ", but " + path + " is build " +
-                        identity + "; install the version that twinjit requires, or rebuild twinjit";
+  std::string message = "twinjit was built against MLIR build " + built + ", but " + path +
+                        " is build " + identity +
+                        "; install the version that twinjit requires, or rebuild twinjit";
   PyErr_SetString(PyExc_ImportError, message.c_str());
   throw nb::python_error();
 }
 
 /// Have MLIR's own bindings, where they are installed, register upstream's passes.
 ///
-/// Upstream defect. Versions: MLIR 22 with assertions. Trigger: registerAllPasses() called twice in a
-/// process, by us and by the bindings' import, in either order. Symptom: "Pass pipeline … registered
-/// multiple times" ends the process. Remove when: registering a pipeline twice is harmless.
+/// Upstream defect. Versions: MLIR 22 with assertions. Trigger: registerAllPasses() called twice in
+/// a process, by us and by the bindings' import, in either order. Symptom: "Pass pipeline …
+/// registered multiple times" ends the process. Remove when: registering a pipeline twice is
+/// harmless.
 void registerUpstreamPasses() {
   try {
     nb::module_::import_("mlir._mlir_libs");
@@ -143,35 +145,44 @@ NB_MODULE(_mlir, m) {
   registerUpstreamPasses();
   registerPasses();
 
-  m.def("fingerprint", &fingerprintLive, "capsule"_a,
-        nb::sig("def fingerprint(capsule: object) -> bytes"),
-        "Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the "
-        "GIL unless the operation's context has multithreading disabled.");
+  m.def(
+      "fingerprint", &fingerprintLive, "capsule"_a,
+      nb::sig("def fingerprint(capsule: object) -> bytes"),
+      "Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the "
+      "GIL unless the operation's context has multithreading disabled.");
 
-  m.def("canonical_pipeline", [](const std::string &text) { return unwrap(canonicalPipeline(text)); },
-        "text"_a, "Canonical text of a pass pipeline. Holds the GIL.");
+  m.def(
+      "canonical_pipeline", [](const std::string &text) { return unwrap(canonicalPipeline(text)); },
+      "text"_a, "Canonical text of a pass pipeline. Holds the GIL.");
 
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
-      .def("fingerprint", [](Program &program) {
-        Outcome<Digest> digest = [&] {
-          nb::gil_scoped_release released;
-          return fingerprint(program.module());
-        }();
-        return toBytes(unwrap(std::move(digest)));
-      }, nb::sig("def fingerprint(self) -> bytes"), "32 bytes. Releases the GIL.")
+      .def(
+          "fingerprint",
+          [](Program &program) {
+            Outcome<Digest> digest = [&] {
+              nb::gil_scoped_release released;
+              return fingerprint(program.module());
+            }();
+            return toBytes(unwrap(std::move(digest)));
+          },
+          nb::sig("def fingerprint(self) -> bytes"), "32 bytes. Releases the GIL.")
       .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
       .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
-      .def("signatures", [](Program &program) {
-        nb::list result;
-        for (const Signature &signature : program.signatures())
-          result.append(toPython(signature));
-        return result;
-      }, nb::sig("def signatures(self) -> list[dict[str, object]]"),
-           "Parameters and results of the functions that callers may enter.")
-      .def("lower", &lowerToPython, "pipeline"_a,
-           nb::sig("def lower(self, pipeline: str) -> tuple[bytes, float, float]"),
-           "Run a pass pipeline and translate to bitcode; consumes the program. Returns the bitcode "
-           "and the seconds spent in passes and in translation. Releases the GIL.");
+      .def(
+          "signatures",
+          [](Program &program) {
+            nb::list result;
+            for (const Signature &signature : program.signatures())
+              result.append(toPython(signature));
+            return result;
+          },
+          nb::sig("def signatures(self) -> list[dict[str, object]]"),
+          "Parameters and results of the functions that callers may enter.")
+      .def(
+          "lower", &lowerToPython, "pipeline"_a,
+          nb::sig("def lower(self, pipeline: str) -> tuple[bytes, float, float]"),
+          "Run a pass pipeline and translate to bitcode; consumes the program. Returns the bitcode "
+          "and the seconds spent in passes and in translation. Releases the GIL.");
 
   m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
         nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),

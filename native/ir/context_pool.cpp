@@ -48,8 +48,8 @@ const mlir::DialectRegistry &allDialects() {
 }
 
 std::unique_ptr<mlir::MLIRContext> makeContext() {
-  auto context = std::make_unique<mlir::MLIRContext>(allDialects(),
-                                                     mlir::MLIRContext::Threading::DISABLED);
+  auto context =
+      std::make_unique<mlir::MLIRContext>(allDialects(), mlir::MLIRContext::Threading::DISABLED);
   // The constructor's flag saves the thread pool; only the method also spares the uniquers' locks.
   context->disableMultithreading(true);
   context->loadAllAvailableDialects();

@@ -28,8 +28,8 @@ public:
   mlir::MLIRContext *get() const { return context.get(); }
 
   /// Keep the context from going back to the pool. For contexts that a program has left named state
-  /// in: an identified LLVM struct of the same name but another body would be refused in them, and a
-  /// resource key without its bytes would find another program's.
+  /// in: an identified LLVM struct of the same name but another body would be refused in them, and
+  /// a resource key without its bytes would find another program's.
   void taint() { tainted = true; }
 
   /// Diagnostics since the last call, in order.
@@ -38,7 +38,7 @@ public:
 private:
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<std::vector<Diagnostic>> diagnostics; // stable address for the handler
-  uint64_t handler = 0; // of the context's diagnostic engine
+  uint64_t handler = 0;                                 // of the context's diagnostic engine
   unsigned uses = 0;
   bool tainted = false;
 };

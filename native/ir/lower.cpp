@@ -29,15 +29,16 @@ Outcome<mlir::OpPassManager> parsePipeline(llvm::StringRef text) {
   llvm::StringRef inner = text.trim();
   // The parser wants the passes without their anchor: given "builtin.module(...)" it would nest a
   // module in the module and silently run nothing.
-  if (inner.consume_front("builtin.module") && !(inner.consume_front("(") && inner.consume_back(")")))
+  if (inner.consume_front("builtin.module") &&
+      !(inner.consume_front("(") && inner.consume_back(")")))
     return Failure{Kind::Pipeline, "unbalanced 'builtin.module(...)' in the pass pipeline"};
   std::string errors;
   llvm::raw_string_ostream stream(errors);
   mlir::OpPassManager manager(mlir::ModuleOp::getOperationName(),
                               mlir::OpPassManager::Nesting::Explicit);
   if (mlir::failed(mlir::parsePassPipeline(inner, manager, stream)))
-    return Failure{Kind::Pipeline, "the pass pipeline does not parse: " +
-                                       llvm::StringRef(errors).trim().str()};
+    return Failure{Kind::Pipeline,
+                   "the pass pipeline does not parse: " + llvm::StringRef(errors).trim().str()};
   return manager;
 }
 
@@ -68,8 +69,7 @@ Failure passFailure(std::vector<Diagnostic> diagnostics) {
     return llvm::StringRef(d.message).contains("failed to legalize");
   });
   if (illegal)
-    return Failure{Kind::Lowering, "the pipeline cannot lower the program",
-                   std::move(diagnostics)};
+    return Failure{Kind::Lowering, "the pipeline cannot lower the program", std::move(diagnostics)};
   return Failure{Kind::Pipeline, "a pass of the pipeline failed on the program",
                  std::move(diagnostics)};
 }

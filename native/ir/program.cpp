@@ -100,7 +100,8 @@ Value describe(mlir::Type type) {
   if (auto memref = llvm::dyn_cast<mlir::MemRefType>(type)) {
     if (!describeMemRef(memref, value))
       return value;
-  } else if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type); tensor && !tensor.getEncoding()) {
+  } else if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+             tensor && !tensor.getEncoding()) {
     value.kind = "tensor";
     value.shape = plain(tensor.getShape());
   } else {
@@ -160,8 +161,7 @@ void collectDialects(mlir::Type type, std::set<std::string> &names) {
 /// Whether programs have left resources; the fingerprint's own does not count.
 bool hasResources(mlir::MLIRContext *context) {
   auto *builtin = context->getLoadedDialect<mlir::BuiltinDialect>();
-  auto *resources =
-      builtin->getRegisteredInterface<mlir::ResourceBlobManagerDialectInterface>();
+  auto *resources = builtin->getRegisteredInterface<mlir::ResourceBlobManagerDialectInterface>();
   bool any = false;
   if (resources)
     resources->getBlobManager().getBlobMap([&](const auto &blobs) {
@@ -231,7 +231,8 @@ Outcome<Program> Program::transfer(mlir::Operation *source) {
     return withDiagnostics(Kind::Unsupported, "the program cannot be copied into a context of ours",
                            lease);
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  if (auto whole = llvm::dyn_cast<mlir::ModuleOp>(block.front()); whole && block.getOperations().size() == 1) {
+  if (auto whole = llvm::dyn_cast<mlir::ModuleOp>(block.front());
+      whole && block.getOperations().size() == 1) {
     whole->remove();
     module = whole;
   } else {

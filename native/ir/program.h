@@ -70,8 +70,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
 
-/// The canonical text of a pass pipeline over builtin.module: as MLIR prints what it parsed, options
-/// in full. Fails with Kind::Pipeline, quoting MLIR.
+/// The canonical text of a pass pipeline over builtin.module: as MLIR prints what it parsed,
+/// options in full. Fails with Kind::Pipeline, quoting MLIR.
 Outcome<std::string> canonicalPipeline(llvm::StringRef text);
 
 struct Lowered {

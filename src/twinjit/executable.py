@@ -28,7 +28,7 @@ class LoadedCode:
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
         object_code = bytes(artifact.object_code)
         self.object_bytes = len(object_code)
-        self._image = _llvm.load(object_code, [s.name for s in signatures if not s.uncallable])
+        self._image = _llvm.load(object_code, [s.name for s in signatures if s.slots])
         # Guards `_functions`; making a function is cheap enough to happen inside.
         self._lock = threading.Lock()
         self._functions: dict[str, _llvm.Function] = {}

@@ -122,8 +122,16 @@ class Signature:
         return cls.from_json({**data, "slots": None})
 
     def with_convention(self, slots: tuple[int, int]) -> Signature:
-        """Return the signature as compiled, with the slots that ``emit`` reported."""
-        return replace(self, slots=slots)
+        """Return the signature as compiled, with the slots that ``emit`` reported.
+
+        It is uncallable if these do not fit its values: a pipeline of the user's own may have
+        changed what the function takes, to bare pointers for instance.
+        """
+        from twinjit._native import _llvm
+
+        compiled = replace(self, slots=slots)
+        mismatch = _llvm.check_convention(*compiled._native_description())
+        return replace(self, uncallable=mismatch) if mismatch else compiled
 
     def bind(self, image: _llvm.Image) -> _llvm.Function:
         """Make the function callable.
@@ -133,11 +141,12 @@ class Signature:
         ArtifactError
             If the code in the image is not what this signature describes.
         """
-        # Only here, so that signatures can be read without LLVM.
         from twinjit._native import _llvm
 
-        return _llvm.Function(
-            image,
+        return _llvm.Function(image, *self._native_description())
+
+    def _native_description(self) -> tuple[Any, ...]:
+        return (
             self.name,
             [value.to_json() for value in self.arguments],
             [value.to_json() for value in self.results],

@@ -2,8 +2,8 @@
 //
 // Upstream defect. Versions: the MLIR 22.1.8 wheels. Trigger: finalize-memref-to-llvm on a load or
 // store of memref<…xi1>. Symptom: the assertion `integralElementType.getWidth() >= 8` ends the
-// process. Remove when: that pass takes i1 (it does in MLIR 24) and vector loads of i1 read one byte
-// an element, as NumPy's bool arrays have it, rather than packed bits.
+// process. Remove when: that pass takes i1 (it does in MLIR 24) and vector loads of i1 read one
+// byte an element, as NumPy's bool arrays have it, rather than packed bits.
 //
 // Runs last before the memref lowering, when only memref, vector, func and cf operations carry
 // memrefs. Every memref<…xi1> becomes memref<…xi8>; loads are truncated and stores extended.
@@ -113,20 +113,20 @@ private:
     if (type == global.getType())
       return;
     global.setType(type);
-    auto value = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(
-        global.getInitialValue().value_or(nullptr));
+    auto value =
+        llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(global.getInitialValue().value_or(nullptr));
     if (!value)
       return; // external or uninitialised
-    global.setInitialValueAttr(value.mapValues(
-        type.getElementType(), [](const llvm::APInt &bit) { return bit.zext(8); }));
+    global.setInitialValueAttr(
+        value.mapValues(type.getElementType(), [](const llvm::APInt &bit) { return bit.zext(8); }));
   }
 
   static void widenAccess(mlir::Operation *op) {
     mlir::OpBuilder builder(op);
     mlir::Location loc = op->getLoc();
     if (mlir::OpOperand *stored = storedOperand(op))
-      stored->set(mlir::arith::ExtUIOp::create(
-          builder, loc, widenedValue(stored->get().getType()), stored->get()));
+      stored->set(mlir::arith::ExtUIOp::create(builder, loc, widenedValue(stored->get().getType()),
+                                               stored->get()));
     if (!isLoad(op))
       return;
     mlir::Value loaded = op->getResult(0);

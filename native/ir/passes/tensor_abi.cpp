@@ -1,14 +1,14 @@
 // twinjit-tensor-abi: settles, before bufferisation, who owns a public function's tensors.
 //
-// Arguments are marked unwritable: bufferisation otherwise computes in place in the caller's arrays.
-// A result of static shape becomes an out-parameter, `materialize_in_destination` into a memref
-// argument after the regular ones, in order of the results; bufferisation then computes into the
-// caller's memory where it can and copies where it must. A result of dynamic shape stays a result
-// with an allocation of its own.
+// Arguments are marked unwritable: bufferisation otherwise computes in place in the caller's
+// arrays. A result of static shape becomes an out-parameter, `materialize_in_destination` into a
+// memref argument after the regular ones, in order of the results; bufferisation then computes into
+// the caller's memory where it can and copies where it must. A result of dynamic shape stays a
+// result with an allocation of its own.
 //
-// Upstream's buffer-results-to-out-params works after bufferisation, where it can no longer tell that
-// two results share a buffer: one value returned twice crashes hoist-static-allocs, and a view of
-// another result is freed twice.
+// Upstream's buffer-results-to-out-params works after bufferisation, where it can no longer tell
+// that two results share a buffer: one value returned twice crashes hoist-static-allocs, and a view
+// of another result is freed twice.
 #include "ir/passes/all.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -76,8 +76,8 @@ private:
     copy.setPrivate();
     copy.setName((function.getName() + "$tensors").str());
     mlir::StringAttr name = symbols.insert(copy);
-    if (mlir::failed(mlir::SymbolTable::replaceAllSymbolUses(function.getOperation(), name,
-                                                             getOperation())))
+    if (mlir::failed(
+            mlir::SymbolTable::replaceAllSymbolUses(function.getOperation(), name, getOperation())))
       signalPassFailure();
   }
 

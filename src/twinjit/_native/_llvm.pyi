@@ -81,3 +81,8 @@ class Function:
     @property
     def address(self) -> int:
         """Address of its ``void(uint64_t *slots)`` entry."""
+
+def check_convention(name: str, arguments: Sequence[object], results: Sequence[object], slots: tuple[int, int] | None) -> str:
+    """
+    Why ``Function`` would refuse a description (its parameters are the same); empty where it would not. Holds the GIL.
+    """

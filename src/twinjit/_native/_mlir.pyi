@@ -1,0 +1,35 @@
+def fingerprint(capsule: object) -> bytes:
+    """
+    Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the GIL unless the operation's context has multithreading disabled.
+    """
+
+def canonical_pipeline(text: str) -> str:
+    """Canonical text of a pass pipeline. Holds the GIL."""
+
+class Program:
+    """A program in a private context, used by one thread at a time."""
+
+    def fingerprint(self) -> bytes:
+        """32 bytes. Releases the GIL."""
+
+    def dialects(self) -> list[str]:
+        """Namespaces of the dialects that occur, sorted."""
+
+    def uses_tensors(self) -> bool:
+        """Whether any value is a tensor."""
+
+    def signatures(self) -> list[dict[str, object]]:
+        """Parameters and results of the functions that callers may enter."""
+
+    def lower(self, pipeline: str) -> tuple[bytes, float, float]:
+        """
+        Run a pass pipeline and translate to bitcode; consumes the program. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
+        """
+
+def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
+    """Parse and verify MLIR text or bytecode. Releases the GIL."""
+
+def transfer(capsule: object) -> Program:
+    """
+    Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
+    """
