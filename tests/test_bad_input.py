@@ -189,10 +189,62 @@ def test_native_is_no_cpu():
         twinjit.Target("x86_64-unknown-linux-gnu", "native", "")
 
 
-@pytest.mark.parametrize("level", [-1, 4, None, "3"])
+@pytest.mark.parametrize("level", [-1, 4, None, "3", 2.0, True])
 def test_optimisation_level_out_of_range(level):
     with pytest.raises(ValueError, match="opt_level"):
         twinjit.Compiler(opt_level=level)
+
+
+@pytest.mark.parametrize("cache", ["", None, 1, b"cache"])
+def test_cache_that_is_no_directory(cache):
+    with pytest.raises(errors.ConfigError, match="cache is"):
+        twinjit.Compiler(cache=cache)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ['target_cpu = "no-such-cpu"', 'target_features = #llvm.target_features<["+no-such-feature"]>'],
+)
+def test_unknown_target_of_a_function(refuse, attributes):
+    refuse(
+        f"llvm.func @f() attributes {{{attributes}}} {{ llvm.return }}",
+        errors.TargetError,
+        "no-such",
+    )
+
+
+def test_intrinsic_that_llvm_refuses(refuse):
+    refuse(
+        'llvm.func @f(%x: f32) -> f32 {\n  %0 = llvm.call_intrinsic "llvm.ctpop.i32"(%x)'
+        " : (f32) -> f32\n  llvm.return %0 : f32\n}",
+        errors.CompilationError,
+        "(?i)intrinsic",
+    )
+
+
+def test_broken_inline_assembly_lists_errors_alone(refuse):
+    error = refuse(
+        'llvm.func @f() {\n  llvm.inline_asm has_side_effects "no_such_instruction", ""'
+        " : () -> ()\n  llvm.return\n}",
+        errors.CompilationError,
+        "LLVM refused",
+    )
+    assert {each.severity for each in error.diagnostics} == {"error"}
+
+
+def test_function_without_instructions(compiler):
+    exe = compiler.compile("llvm.func @f() { llvm.unreachable }\n" + GOOD.replace("@f", "@g"))
+    assert exe.g(1) == 1
+
+
+def test_out_of_memory_stops_the_call(compiler):
+    exe = compiler.compile("""func.func @f(%n: index) -> memref<?xi64> {
+      %m = memref.alloc(%n) : memref<?xi64>
+      return %m : memref<?xi64>
+    }""")
+    with pytest.raises(errors.ExecutionError, match="out of memory"):
+        exe.f(1 << 58)
+    assert exe.f(2).shape == (2,)
 
 
 # The cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mlir.ir
 import pytest
 
-from twinjit.errors import UnsupportedProgramError
+from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.source import LiveModule, SourceBytes, open_source
 
 
@@ -35,6 +35,11 @@ def test_missing_path_is_an_os_error(path):
 def test_text_that_is_no_path():
     for text in ("x" * 100_000, "a\0b", 'module attributes {a.b = "c.mlir"} {\n}'):
         assert isinstance(open_source(text), SourceBytes)
+
+
+def test_text_that_is_no_unicode():
+    with pytest.raises(ParseError, match="position 3"):
+        open_source("// \ud800\n")
 
 
 def test_live_modules_and_operations():

@@ -1,6 +1,6 @@
 #include "codegen/emit.h"
 
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -34,6 +34,8 @@ public:
   explicit DiagnosticCollector(std::vector<Diagnostic> &diagnostics) : diagnostics(diagnostics) {}
 
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Remark)
+      return true; // statistics of passes
     static constexpr const char *kNames[] = {"error", "warning", "remark", "note"};
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -61,6 +63,21 @@ llvm::CodeGenOptLevel codegenLevel(unsigned level) {
   return *llvm::CodeGenOpt::getLevel(static_cast<int>(level));
 }
 
+/// Why LLVM would not know a CPU or a feature; empty when it knows all. It would only warn, on
+/// stderr, and go on with another.
+std::string unknownIn(const llvm::MCSubtargetInfo &known, llvm::StringRef cpu,
+                      llvm::StringRef features) {
+  if (!cpu.empty() && !known.isCPUStringValid(cpu))
+    return "LLVM knows no CPU '" + cpu.str() + "' for " + known.getTargetTriple().str();
+  for (llvm::StringRef feature : llvm::split(features, ',')) {
+    llvm::StringRef name = feature.drop_front(feature.starts_with("+") || feature.starts_with("-"));
+    if (!name.empty() && llvm::none_of(known.getAllProcessorFeatures(),
+                                       [&](const auto &each) { return name == each.Key; }))
+      return "LLVM knows no CPU feature '" + name.str() + "' for " + known.getTargetTriple().str();
+  }
+  return "";
+}
+
 Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &options) {
   initialiseTargets();
   const Target &wanted = options.target;
@@ -69,11 +86,13 @@ Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &opt
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return Failure{Kind::Target, "no code generator for '" + wanted.triple + "': " + error};
-  // An unknown CPU or feature makes LLVM warn on stderr and go on with another: refuse it instead.
   std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
-  if (!known || (!wanted.cpu.empty() && !known->isCPUStringValid(wanted.cpu)))
-    return Failure{Kind::Target, "LLVM knows no CPU '" + wanted.cpu + "' for " + wanted.triple};
+  std::string unknown = unknownIn(*known, wanted.cpu, wanted.features);
+  if (!unknown.empty())
+    return Failure{Kind::Target, unknown};
   llvm::TargetOptions codegen;
+  // A function without any instruction has no content that JITLink could place.
+  codegen.TrapUnreachable = true;
   auto machine = std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, wanted.cpu, wanted.features, codegen, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       codegenLevel(options.optLevel), /*JIT=*/true));
@@ -101,6 +120,11 @@ Outcome<llvm::Module *> retarget(llvm::Module &module, const Target &target,
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
+    std::string unknown = unknownIn(*machine.getMCSubtargetInfo(),
+                                    function.getFnAttribute("target-cpu").getValueAsString(),
+                                    function.getFnAttribute("target-features").getValueAsString());
+    if (!unknown.empty())
+      return Failure{Kind::Target, "'" + function.getName().str() + "': " + unknown};
     if (!function.hasFnAttribute("target-cpu"))
       function.addFnAttr("target-cpu", target.cpu);
     if (!function.hasFnAttribute("target-features"))

@@ -50,7 +50,7 @@ public:
     jl::AsyncLookupResult found;
     std::vector<std::string> missing;
     for (const auto &[name, flags] : symbols) {
-      if (*name == kAssertionFailed)
+      if (*name == kAssertionFailed || *name == kAllocate)
         result.image->fails = true;
       void *address = findSymbol((*name).str());
       if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)

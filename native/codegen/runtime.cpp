@@ -25,6 +25,13 @@ thread_local FailureFrame *innermostFrame = nullptr;
   std::longjmp(innermostFrame->jump, 1);
 }
 
+/// memref.alloc lowers to malloc and does not look at what it returns.
+void *allocate(size_t bytes) {
+  if (void *block = std::malloc(bytes))
+    return block;
+  assertionFailed("out of memory: the program's allocation failed");
+}
+
 // MLIR's unranked memref: a rank and a pointer to {allocated, aligned, offset, sizes, strides}.
 struct UnrankedMemRef {
   int64_t rank;
@@ -89,6 +96,7 @@ template <typename F> void *addressOf(F *function) { return reinterpret_cast<voi
 
 const Symbol kRuntime[] = {
     {kAssertionFailed, addressOf(assertionFailed)},
+    {kAllocate, addressOf(allocate)},
     {"memrefCopy", addressOf(memrefCopy)},
 #if defined(__x86_64__)
     {"__truncsfbf2", addressOf(truncateToBfloat)},

@@ -11,6 +11,9 @@ namespace twinjit {
 /// hold. Never returns.
 inline constexpr char kAssertionFailed[] = "twinjit_assertion_failed";
 
+/// The C library's allocation, in programs; fails as above instead of returning null.
+inline constexpr char kAllocate[] = "malloc";
+
 /// Where a failing program lands. Stand it up with
 ///
 ///     FailureFrame frame;

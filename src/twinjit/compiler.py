@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from twinjit.artifact import Artifact
 from twinjit.config import Config
-from twinjit.errors import ArtifactError, UnfingerprintableError
+from twinjit.errors import ArtifactError, ConfigError, UnfingerprintableError
 from twinjit.executable import Executable, LoadedCode
 from twinjit.key import Key
 from twinjit.lowering import compile_program
@@ -89,9 +89,7 @@ class Compiler:
     Raises
     ------
     ConfigError
-        If a setting of the environment cannot be used.
-    ValueError
-        If `opt_level` is out of range.
+        If an option or a setting of the environment cannot be used.
     """
 
     def __init__(
@@ -103,8 +101,9 @@ class Compiler:
         cache: bool | str | os.PathLike[str] = True,
         config: Config | None = None,
     ) -> None:
-        if opt_level not in range(4):
-            raise ValueError(f"opt_level is {opt_level!r}; give 0, 1, 2 or 3")
+        # By type, too: 2.0 and True equal integers, but would be other texts in the key.
+        if type(opt_level) is not int or opt_level not in range(4):
+            raise ConfigError(f"opt_level is {opt_level!r}; give 0, 1, 2 or 3")
         config = config or Config.from_environment()
         self.pipeline = pipeline
         self.opt_level = opt_level
@@ -353,6 +352,8 @@ def _open_store(cache: bool | str | os.PathLike[str], config: Config) -> DiskSto
         return DiskStore(config.cache_dir, config.cache_max_bytes) if config.cache_dir else None
     if cache is False:
         return None
+    if not isinstance(cache, (str, os.PathLike)) or not os.fspath(cache):
+        raise ConfigError(f"cache is {cache!r}; give True, False, or a directory")
     return DiskStore(os.path.abspath(cache), config.cache_max_bytes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from twinjit.errors import UnsupportedProgramError
+from twinjit.errors import ParseError, UnsupportedProgramError
 
 __all__ = ["LiveModule", "Source", "SourceBytes", "open_source"]
 
@@ -59,13 +59,15 @@ def open_source(program: object) -> Source:
 
     Raises
     ------
+    ParseError
+        If it is text that UTF-8 cannot express.
     UnsupportedProgramError
         If it is none of these.
     OSError
         If it names a file that cannot be read.
     """
     if isinstance(program, str) and not _is_path(program):
-        return SourceBytes(program.encode(), "<text>")
+        return SourceBytes(_encode(program), "<text>")
     if isinstance(program, (str, os.PathLike)):
         with open(program, "rb") as file:
             # Diagnostics are UTF-8, which a path need not be.
@@ -80,6 +82,13 @@ def open_source(program: object) -> Source:
         f"cannot take a {type(program).__module__}.{type(program).__qualname__} as a program: give "
         "MLIR text, a path, bytecode, or an mlir.ir Module or Operation"
     )
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ParseError(f"the program's text is not valid Unicode: {error}") from error
 
 
 def _is_path(text: str) -> bool:
