@@ -37,10 +37,14 @@ const char *callGuarded(void (*entry)(uint64_t *), uint64_t *slots) {
 
 /// The only place where the GIL is not held.
 const char *run(const Plan &plan, uint64_t *slots) {
+  PyThreadState *thread = PyEval_SaveThread();
   const char *failure = nullptr;
-  Py_BEGIN_ALLOW_THREADS if (plan.canFail) failure = callGuarded(plan.entry, slots);
-  else plan.entry(slots);
-  Py_END_ALLOW_THREADS return failure;
+  if (plan.canFail)
+    failure = callGuarded(plan.entry, slots);
+  else
+    plan.entry(slots);
+  PyEval_RestoreThread(thread);
+  return failure;
 }
 
 /// Find `out` among the keywords, whose values follow the `count` positional arguments. False, with
