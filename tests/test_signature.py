@@ -44,6 +44,23 @@ def test_from_the_program():
     assert "vector<4xf32>" in found["vector"].uncallable
 
 
+@pytest.mark.parametrize(
+    "layout",
+    # -1 would read as dynamic; what the last one does is beyond strides.
+    ["strided<[-1], offset: 3>", "strided<[1], offset: -1>", "affine_map<(d0) -> (d0 mod 3)>"],
+)
+def test_layouts_that_a_call_cannot_describe(layout):
+    found = signatures(f"func.func @f(%a: memref<4xf32, {layout}>) {{ return }}")
+    assert layout in found["f"].uncallable
+
+
+@pytest.mark.parametrize("space", ["1", '"here"', "#gpu.address_space<workgroup>"])
+def test_memory_spaces(space):
+    text = "func.func @f(%a: memref<4xf32, {}>) {{ return }}"
+    assert signatures(text.format(space))["f"].uncallable
+    assert not signatures(text.format(0))["f"].uncallable
+
+
 def test_text():
     found = signatures(TEXT)
     assert str(found["main"]) == (

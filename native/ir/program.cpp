@@ -60,18 +60,22 @@ constexpr int64_t kMaxRank = 8;
 
 /// Fill in the shape and layout of a memref; false when a call cannot pass it.
 bool describeMemRef(mlir::MemRefType type, Value &value) {
-  if (type.getMemorySpace() && type.getMemorySpaceAsInt() != 0)
+  if (type.getMemorySpace()) // MLIR drops the default one, 0; others need not be numbers
     return false;
-  value.kind = "memref";
   value.shape = plain(type.getShape());
-  if (type.getLayout().isIdentity())
+  if (type.getLayout().isIdentity()) {
+    value.kind = "memref";
     return true;
+  }
   llvm::SmallVector<int64_t> strides;
   int64_t offset;
   if (mlir::failed(type.getStridesAndOffset(strides, offset)))
     return false;
+  if (offset == -1 || llvm::is_contained(strides, -1)) // would read as dynamic
+    return false;
   value.strides = plain(strides);
   value.offset = mlir::ShapedType::isDynamic(offset) ? -1 : offset;
+  value.kind = "memref";
   return true;
 }
 
