@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import mlir.ir
 import pytest
 
 import twinjit
@@ -174,18 +175,37 @@ def test_program_for_another_machine(refuse):
     )
 
 
+HOST = twinjit.Target.host()
+
+
 @pytest.mark.parametrize(
-    ("triple", "cpu"),
-    [("sparc-unknown-none", ""), ("x86_64-unknown-linux-gnu", "no-such-cpu"), ("", "")],
+    ("triple", "cpu", "features"),
+    [
+        ("sparc-unknown-none", "", ""),
+        ("", "", ""),
+        (HOST.triple, "no-such-cpu", ""),
+        (HOST.triple, "", "+no-such-feature"),
+        ("x86_64-pc-windows-msvc", "x86-64", ""),
+        ("i686-unknown-linux-gnu", "i686", ""),
+        ("aarch64-unknown-linux-gnu", "", ""),
+        (HOST.triple, "x86-64", "+fma4"),  # of AMD's CPUs of 2011 to 2017
+        (HOST.triple, "bdver4", ""),
+    ],
 )
-def test_unknown_target(triple, cpu):
-    target = twinjit.Target(triple, cpu, "")
-    with pytest.raises(errors.TargetError):
-        twinjit.Compiler(cache=False, target=target).compile(GOOD)
+def test_target_that_cannot_run_here(triple, cpu, features):
+    target = twinjit.Target(triple, cpu, features)
+    with pytest.raises(errors.TargetError, match="cannot run here"):
+        twinjit.Compiler(cache=False, target=target)
+
+
+def test_lesser_targets_run_here():
+    for cpu, features in (("x86-64", ""), ("x86-64-v2", ""), ("x86-64", "+slow-shld")):
+        compiler = twinjit.Compiler(cache=False, target=twinjit.Target(HOST.triple, cpu, features))
+        assert compiler.compile(GOOD).f(4) == 4
 
 
 def test_native_is_no_cpu():
-    with pytest.raises(ValueError, match="native"):
+    with pytest.raises(errors.TargetError, match="native"):
         twinjit.Target("x86_64-unknown-linux-gnu", "native", "")
 
 
@@ -245,6 +265,26 @@ def test_out_of_memory_stops_the_call(compiler):
     with pytest.raises(errors.ExecutionError, match="out of memory"):
         exe.f(1 << 58)
     assert exe.f(2).shape == (2,)
+
+
+def test_operation_with_operands_from_outside(compiler):
+    with mlir.ir.Context():
+        module = mlir.ir.Module.parse(
+            "func.func @f(%x: i64) -> i64 {\n  %y = arith.addi %x, %x : i64\n  return %y : i64\n}"
+        )
+    (function,) = module.body.operations
+    addition, _ = function.regions[0].blocks[0].operations
+    with pytest.raises(errors.UnsupportedProgramError, match="from outside"):
+        compiler.compile(addition)
+
+
+def test_atomic_bits_are_refused(refuse):
+    refuse(
+        "func.func @f(%m: memref<4xi1>, %i: index, %v: i1) -> i1 {\n"
+        "  %r = memref.atomic_rmw ori %v, %m[%i] : (i1, memref<4xi1>) -> i1\n  return %r : i1\n}",
+        errors.PipelineError,
+        "i1 elements",
+    )
 
 
 # The cache

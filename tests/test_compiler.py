@@ -50,7 +50,8 @@ def test_without_disk(tmp_path):
     compiler = twinjit.Compiler(cache=False)
     assert tier(compiler, TEXT) == "compiled"
     assert not compiler.compile(OTHER).report.cached
-    assert tier(compiler, TEXT) == "memory"
+    again = compiler.compile(TEXT).report
+    assert (again.tier, again.cached) == ("memory", False)
     compiler.clear_memory()
     assert tier(compiler, TEXT) == "compiled"
 
@@ -201,6 +202,86 @@ def test_unidentifiable_program_runs_uncached(compiler):
     assert not executable.report.cached
     assert compiler.stats()["uncacheable"] == 1
     np.testing.assert_array_equal(executable.f(), [1, 2])
+
+
+def test_pipeline_that_reads_files_is_never_cached(tmp_path):
+    library = tmp_path / "library.mlir"
+    pipeline = (f"builtin.module(transform-preload-library{{transform-library-paths={library}}},"
+                f"transform-interpreter,{twinjit.NAMED_PIPELINES['std'].text[15:]}")  # fmt: skip
+    compiler = twinjit.Compiler(cache=tmp_path / "store", pipeline=pipeline)
+    for _ in range(2):
+        library.write_text(
+            "module attributes {transform.with_named_sequence} {\n"
+            "transform.named_sequence @__transform_main(%m: !transform.any_op) {\n"
+            "  transform.yield\n}}"
+        )
+        assert compiler.compile(TEXT).report.tier == "compiled"
+    assert compiler.stats()["uncacheable"] == 2
+    # What the pass left in its context does not reach others.
+    other = twinjit.Compiler(
+        cache=False, pipeline=f"transform-interpreter,{twinjit.NAMED_PIPELINES['std'].text[15:-1]}"
+    )
+    with pytest.raises(twinjit.errors.PipelineError):
+        other.compile(TEXT)
+
+
+def test_options_of_registered_pipelines_count(tmp_path):
+    text = "func.func @f() { return }"
+    keys = {
+        twinjit.Compiler(cache=False, pipeline=pipeline).explain(text).key
+        for pipeline in ("sparsifier", "sparsifier{enable-runtime-library=false}", " sparsifier ")
+    }
+    assert len(keys) == 2
+
+
+def test_bytes_shared_by_threads_keep_their_count():
+    data = TEXT.encode()
+    before = sys.getrefcount(data)
+    barrier = threading.Barrier(4)
+
+    def work():
+        barrier.wait()
+        for _ in range(300):
+            twinjit.fingerprint(data)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sys.getrefcount(data) == before
+
+
+def test_large_constants_do_not_stay_in_pooled_contexts():
+    script = textwrap.dedent("""
+    import twinjit
+    def resident():
+        for line in open("/proc/self/status"):
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+    def compile(seed):
+        data = bytes((seed * 31 + i) % 251 for i in range(1 << 16)).hex() * 64
+        text = f'func.func @f() -> tensor<1048576xi32> {{ %0 = arith.constant dense<"0x{data}"> : tensor<1048576xi32> return %0 : tensor<1048576xi32> }}'
+        twinjit.fingerprint(text)
+    for seed in range(4):
+        compile(seed)
+    before = resident()
+    for seed in range(4, 24):
+        compile(seed)
+    print(resident() - before)
+    """)  # noqa: E501 -- one line of MLIR
+    printed = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout
+    assert float(printed) < 40  # 20 constants of 4 MiB
+
+
+def test_default_compilers_are_kept_by_their_options():
+    one = twinjit.default_compiler(opt_level=1, cache=False)
+    assert twinjit.default_compiler(cache=False, opt_level=1) is one
+    assert twinjit.default_compiler(cache=False, opt_level=2) is not one
+    with pytest.raises(twinjit.errors.ConfigError):
+        twinjit.default_compiler(cache=[1])
 
 
 # Threads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -18,10 +19,13 @@ def start(function, count):
 
 def test_turns_of_one_key_do_not_overlap():
     once, inside, most = Once(), [], []
+    together = threading.Barrier(16)
 
     def work():
+        together.wait()
         with once.turn("key"):
             inside.append(1)
+            time.sleep(0.001)
             most.append(len(inside))
             inside.pop()
 

@@ -278,6 +278,21 @@ def test_assertion_stops_the_call_not_the_process(run):
     assert f(1) == 1
 
 
+def test_assertion_in_a_region_that_stays(run):
+    f = run("""func.func @f(%c: i1) -> i64 {
+      memref.alloca_scope { cf.assert %c, "not so" }
+      %r = scf.execute_region -> i64 {
+        cf.assert %c, "nor so"
+        %x = arith.constant 7 : i64
+        scf.yield %x : i64
+      }
+      return %r : i64
+    }""")
+    assert f(True) == 7
+    with pytest.raises(ExecutionError, match="not so"):
+        f(False)
+
+
 # linalg
 
 

@@ -3,6 +3,7 @@
 #include "codegen/emit.h"
 #include "codegen/host.h"
 #include "codegen/image.h"
+#include "codegen/machine.h"
 #include "common/raise.h"
 
 #include "llvm-c/Core.h"
@@ -19,7 +20,8 @@ using namespace nb::literals;
 namespace twinjit {
 namespace {
 
-llvm::StringRef view(nb::bytes data) { return {data.c_str(), data.size()}; }
+/// By reference: a copy would count references, which needs the GIL.
+llvm::StringRef view(const nb::bytes &data) { return {data.c_str(), data.size()}; }
 
 /// Refuse to run on another LLVM than the one compiled against: its C++ ABI holds for one build.
 void checkBuild() {
@@ -43,9 +45,10 @@ nb::tuple emitToPython(nb::bytes bitcode, std::vector<std::string> entries,
                        const std::string &triple, const std::string &cpu,
                        const std::string &features, unsigned optLevel) {
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
+  llvm::StringRef module = view(bitcode); // immutable, and held by the caller
   Outcome<Emitted> emitted = [&] {
-    nb::gil_scoped_release released; // `bitcode` is immutable and held by the caller
-    return emit(view(bitcode), options);
+    nb::gil_scoped_release released;
+    return emit(module, options);
   }();
   Emitted result = unwrap(std::move(emitted));
   nb::dict slots;
@@ -59,9 +62,10 @@ std::shared_ptr<Image> loadFromPython(nb::bytes object, const std::vector<std::s
   std::vector<std::string> symbols;
   for (const std::string &entry : entries)
     symbols.push_back(callSymbol(entry));
+  llvm::StringRef code = view(object); // immutable, and held by the caller
   auto image = [&] {
     nb::gil_scoped_release released;
-    return load(view(object), symbols);
+    return load(code, symbols);
   }();
   return unwrap(std::move(image));
 }
@@ -97,6 +101,14 @@ NB_MODULE(_llvm, m) {
       },
       nb::sig("def toolchain() -> list[tuple[str, str, str]]"),
       "Name, path and build identity of each library that makes code. Reads files; holds the GIL.");
+
+  m.def(
+      "why_not_here",
+      [](const std::string &triple, const std::string &cpu, const std::string &features) {
+        return whyNotHere({triple, cpu, features});
+      },
+      "triple"_a, "cpu"_a, "features"_a,
+      "Why code for a target cannot run in this process; empty where it can. Holds the GIL.");
 
   m.def(
       "emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,

@@ -1,5 +1,7 @@
 #include "codegen/emit.h"
 
+#include "codegen/machine.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -61,21 +63,6 @@ void initialiseTargets() {
 
 llvm::CodeGenOptLevel codegenLevel(unsigned level) {
   return *llvm::CodeGenOpt::getLevel(static_cast<int>(level));
-}
-
-/// Why LLVM would not know a CPU or a feature; empty when it knows all. It would only warn, on
-/// stderr, and go on with another.
-std::string unknownIn(const llvm::MCSubtargetInfo &known, llvm::StringRef cpu,
-                      llvm::StringRef features) {
-  if (!cpu.empty() && !known.isCPUStringValid(cpu))
-    return "LLVM knows no CPU '" + cpu.str() + "' for " + known.getTargetTriple().str();
-  for (llvm::StringRef feature : llvm::split(features, ',')) {
-    llvm::StringRef name = feature.drop_front(feature.starts_with("+") || feature.starts_with("-"));
-    if (!name.empty() && llvm::none_of(known.getAllProcessorFeatures(),
-                                       [&](const auto &each) { return name == each.Key; }))
-      return "LLVM knows no CPU feature '" + name.str() + "' for " + known.getTargetTriple().str();
-  }
-  return "";
 }
 
 Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &options) {

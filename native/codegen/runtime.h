@@ -28,7 +28,7 @@ struct FailureFrame {
   FailureFrame &operator=(const FailureFrame &) = delete;
 
   jmp_buf jump;
-  const char *message = nullptr; // in the program's own memory
+  const char *volatile message = nullptr; // in the program's own memory
   FailureFrame *outer;
 };
 

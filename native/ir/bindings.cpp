@@ -2,6 +2,7 @@
 #include "codegen/host.h"
 #include "common/raise.h"
 #include "ir/identity.h"
+#include "ir/pipeline.h"
 #include "ir/program.h"
 
 #include "mlir-c/Bindings/Python/Interop.h"
@@ -18,11 +19,32 @@ using namespace nb::literals;
 namespace twinjit {
 namespace {
 
-llvm::StringRef view(nb::bytes data) { return {data.c_str(), data.size()}; }
+/// By reference: a copy would count references, which needs the GIL.
+llvm::StringRef view(const nb::bytes &data) { return {data.c_str(), data.size()}; }
 
-/// Refuse an MLIR other than the one compiled against, or other than the one in the cache's keys.
+/// Refuse libraries other than those whose builds are in the cache's keys: files may have been
+/// replaced since twinjit was imported, or the loader may have found others than were looked at.
+void checkKeys(const std::string &mlir) {
+  nb::object known = nb::module_::import_("twinjit.toolchain").attr("TOOLCHAIN");
+  std::string own = libraryOf(reinterpret_cast<const void *>(&checkKeys));
+  for (nb::handle entry : known) {
+    std::string name = nb::cast<std::string>(entry[0]);
+    if (name != "libMLIR" && name != "_mlir")
+      continue;
+    std::string path = name == "libMLIR" ? mlir : own;
+    if (unwrap(libraryIdentity(path)) == nb::cast<std::string>(entry[1]))
+      continue;
+    std::string message = path + " is not the build that twinjit found when it was imported; it "
+                                 "was replaced meanwhile: restart the process";
+    PyErr_SetString(PyExc_ImportError, message.c_str());
+    throw nb::python_error();
+  }
+}
+
+/// Refuse an MLIR other than the one compiled against.
 void checkBuild() {
   std::string path = libraryOf(reinterpret_cast<const void *>(&mlirContextDestroy));
+  checkKeys(path);
   std::string identity = unwrap(libraryIdentity(path));
   std::string built = TWINJIT_MLIR_BUILD;
   if (built.empty() || identity == built)
@@ -93,9 +115,10 @@ Program transfer(nb::object capsule) {
 }
 
 Program parse(nb::bytes source, const std::string &name, bool allowUnregistered) {
+  llvm::StringRef text = view(source); // immutable, and held by the caller
   Outcome<Program> program = [&] {
     nb::gil_scoped_release released;
-    return Program::parse(view(source), name, allowUnregistered);
+    return Program::parse(text, name, allowUnregistered);
   }();
   return unwrap(std::move(program));
 }
@@ -126,10 +149,18 @@ nb::dict toPython(const Signature &signature) {
   return result;
 }
 
-nb::tuple lowerToPython(Program &program, const std::string &pipeline) {
+nb::tuple identifyToPython(const std::string &text) {
+  PipelineIdentity identity = unwrap(identifyPipeline(text));
+  nb::dict libraries;
+  for (const auto &[path, build] : identity.libraries)
+    libraries[path.c_str()] = build;
+  return nb::make_tuple(identity.canonical, identity.isAbbreviated, identity.fileReader, libraries);
+}
+
+nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted) {
   Outcome<Lowered> lowered = [&] {
     nb::gil_scoped_release released;
-    return lower(program, pipeline);
+    return lower(program, pipeline, trusted);
   }();
   Lowered result = unwrap(std::move(lowered));
   return nb::make_tuple(nb::bytes(result.bitcode.data(), result.bitcode.size()), result.passSeconds,
@@ -152,8 +183,11 @@ NB_MODULE(_mlir, m) {
       "GIL unless the operation's context has multithreading disabled.");
 
   m.def(
-      "canonical_pipeline", [](const std::string &text) { return unwrap(canonicalPipeline(text)); },
-      "text"_a, "Canonical text of a pass pipeline. Holds the GIL.");
+      "identify_pipeline", &identifyToPython, "text"_a,
+      nb::sig("def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]"),
+      "Canonical text of a pass pipeline; whether it names registered pipelines, so that the text "
+      "itself counts too; the pass in it that reads files, if any; and the build identities, by "
+      "path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.");
 
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
       .def(
@@ -178,11 +212,12 @@ NB_MODULE(_mlir, m) {
           },
           nb::sig("def signatures(self) -> list[dict[str, object]]"),
           "Parameters and results of the functions that callers may enter.")
-      .def(
-          "lower", &lowerToPython, "pipeline"_a,
-          nb::sig("def lower(self, pipeline: str) -> tuple[bytes, float, float]"),
-          "Run a pass pipeline and translate to bitcode; consumes the program. Returns the bitcode "
-          "and the seconds spent in passes and in translation. Releases the GIL.");
+      .def("lower", &lowerToPython, "pipeline"_a, "trusted"_a = false,
+           nb::sig("def lower(self, pipeline: str, trusted: bool = False) -> "
+                   "tuple[bytes, float, float]"),
+           "Run a pass pipeline and translate to bitcode; consumes the program, and unless the "
+           "pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the "
+           "seconds spent in passes and in translation. Releases the GIL.");
 
   m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
         nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),

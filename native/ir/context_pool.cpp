@@ -19,11 +19,13 @@ namespace twinjit {
 namespace {
 
 constexpr unsigned kMaxUses = 256;
+constexpr size_t kMaxCharged = size_t(8) << 20; // bytes of programs
 constexpr size_t kMaxIdle = 16;
 
 struct Idle {
   std::unique_ptr<mlir::MLIRContext> context;
   unsigned uses;
+  size_t charged;
 };
 
 /// Guards `idle`. Held for a push or a pop only: contexts are made and destroyed outside it.
@@ -91,6 +93,7 @@ ContextLease::ContextLease() : diagnostics(std::make_unique<std::vector<Diagnost
     if (!idle().empty()) {
       context = std::move(idle().back().context);
       uses = idle().back().uses;
+      charged = idle().back().charged;
       idle().pop_back();
     }
   }
@@ -107,11 +110,11 @@ ContextLease::~ContextLease() {
   if (!context)
     return; // moved from
   context->getDiagEngine().eraseHandler(handler);
-  if (tainted || ++uses >= kMaxUses)
+  if (tainted || ++uses >= kMaxUses || charged > kMaxCharged)
     return;
   std::lock_guard<std::mutex> lock(poolMutex);
   if (idle().size() < kMaxIdle)
-    idle().push_back({std::move(context), uses});
+    idle().push_back({std::move(context), uses, charged});
 }
 
 std::vector<Diagnostic> ContextLease::takeDiagnostics() { return std::exchange(*diagnostics, {}); }

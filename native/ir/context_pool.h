@@ -14,8 +14,8 @@ namespace twinjit {
 /// collects its diagnostics. Used by one thread at a time; goes back to the pool when destroyed.
 ///
 /// Making a context costs milliseconds and 1.6 MB. What a compilation interns in it stays, so the
-/// pool drops a context after a number of uses, and at once where what stays has a name that the
-/// next program might use otherwise (see taint()).
+/// pool drops a context after a number of uses or bytes, and at once where what stays has a name
+/// that the next program might use otherwise (see taint()).
 class ContextLease {
 public:
   ContextLease();
@@ -32,6 +32,10 @@ public:
   /// a resource key without its bytes would find another program's.
   void taint() { tainted = true; }
 
+  /// Count a program of so many bytes, as text or bytecode: the constants in it stay in the
+  /// context.
+  void charge(size_t bytes) { charged += bytes; }
+
   /// Diagnostics since the last call, in order.
   std::vector<Diagnostic> takeDiagnostics();
 
@@ -40,6 +44,7 @@ private:
   std::unique_ptr<std::vector<Diagnostic>> diagnostics; // stable address for the handler
   uint64_t handler = 0;                                 // of the context's diagnostic engine
   unsigned uses = 0;
+  size_t charged = 0; // bytes of programs in all uses
   bool tainted = false;
 };
 

@@ -1,9 +1,9 @@
+#include "ir/pipeline.h"
 #include "ir/program.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -21,25 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Parse "builtin.module(...)", or a bare list of passes over the module.
-Outcome<mlir::OpPassManager> parsePipeline(llvm::StringRef text) {
-  registerPasses();
-  llvm::StringRef inner = text.trim();
-  // The parser wants the passes without their anchor: given "builtin.module(...)" it would nest a
-  // module in the module and silently run nothing.
-  if (inner.consume_front("builtin.module") &&
-      !(inner.consume_front("(") && inner.consume_back(")")))
-    return Failure{Kind::Pipeline, "unbalanced 'builtin.module(...)' in the pass pipeline"};
-  std::string errors;
-  llvm::raw_string_ostream stream(errors);
-  mlir::OpPassManager manager(mlir::ModuleOp::getOperationName(),
-                              mlir::OpPassManager::Nesting::Explicit);
-  if (mlir::failed(mlir::parsePassPipeline(inner, manager, stream)))
-    return Failure{Kind::Pipeline,
-                   "the pass pipeline does not parse: " + llvm::StringRef(errors).trim().str()};
-  return manager;
 }
 
 /// What is left that has no place in LLVM IR, with how often it occurs and where first.
@@ -101,23 +82,15 @@ Outcome<std::string> translate(Program &program) {
 
 } // namespace
 
-Outcome<std::string> canonicalPipeline(llvm::StringRef text) {
-  auto manager = parsePipeline(text);
-  if (!manager)
-    return manager.failure();
-  std::string canonical;
-  llvm::raw_string_ostream stream(canonical);
-  manager->printAsTextualPipeline(stream);
-  return canonical;
-}
-
-Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline) {
+Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted) {
   auto parsed = parsePipeline(pipeline);
   if (!parsed)
     return parsed.failure();
   mlir::PassManager manager(program.lease().get(), mlir::ModuleOp::getOperationName());
   static_cast<mlir::OpPassManager &>(manager) = std::move(*parsed);
   dropLocations(program.module());
+  if (!trusted)
+    program.lease().taint();
   Lowered lowered;
   auto start = Clock::now();
   if (mlir::failed(manager.run(program.module())))

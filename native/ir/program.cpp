@@ -191,6 +191,22 @@ bool hasNamedStructs(mlir::ModuleOp module) {
   return found;
 }
 
+/// Whether all operands and successors in `root` are defined in it.
+bool isClosed(mlir::Operation *root) {
+  auto isInside = [&](mlir::Block *block) {
+    mlir::Operation *parent = block->getParentOp();
+    return parent && root->isAncestor(parent);
+  };
+  bool closed = true;
+  root->walk([&](mlir::Operation *operation) {
+    for (mlir::Value operand : operation->getOperands())
+      closed &= operand.getDefiningOp() == root || isInside(operand.getParentBlock());
+    for (mlir::Block *successor : operation->getSuccessors())
+      closed &= isInside(successor);
+  });
+  return closed;
+}
+
 } // namespace
 
 Program::Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
@@ -211,6 +227,7 @@ void Program::checkTraces() {
 Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
                                 bool allowUnregistered) {
   ContextLease lease;
+  lease.charge(source.size());
   lease->allowUnregisteredDialects(allowUnregistered);
   // Verification is a step of its own, so that the two kinds of mistake get two kinds of error.
   mlir::ParserConfig config(lease.get(), /*verifyAfterParse=*/false);
@@ -223,11 +240,16 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
 }
 
 Outcome<Program> Program::transfer(mlir::Operation *source) {
+  if (!isClosed(source)) // the bytecode writer would assert
+    return Failure{Kind::Unsupported,
+                   "the operation uses values or blocks from outside of it; hand "
+                   "over the function or module that it is in"};
   std::string bytecode;
   llvm::raw_string_ostream stream(bytecode);
   if (mlir::failed(mlir::writeBytecodeToFile(source, stream)))
     return Failure{Kind::Unsupported, "the program cannot be written as MLIR bytecode"};
   ContextLease lease;
+  lease.charge(bytecode.size());
   lease->allowUnregisteredDialects(false);
   mlir::Block block;
   mlir::ParserConfig config(lease.get(), /*verifyAfterParse=*/false);

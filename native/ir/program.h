@@ -70,10 +70,6 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
 
-/// The canonical text of a pass pipeline over builtin.module: as MLIR prints what it parsed,
-/// options in full. Fails with Kind::Pipeline, quoting MLIR.
-Outcome<std::string> canonicalPipeline(llvm::StringRef text);
-
 struct Lowered {
   std::string bitcode;
   double passSeconds = 0;
@@ -83,7 +79,8 @@ struct Lowered {
 /// Run a pass pipeline over the program and translate the result to LLVM bitcode. Consumes the
 /// program: whatever the outcome, its module is spent.
 ///
-/// Locations are dropped first, so that programs with one fingerprint give one object.
-Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline);
+/// Locations are dropped first, so that programs with one fingerprint give one object. Unless the
+/// pipeline is `trusted` to leave nothing in the program's context, that is not used again.
+Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted);
 
 } // namespace twinjit

@@ -45,10 +45,17 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-@lru_cache(maxsize=32)
 def default_compiler(**options: Any) -> Compiler:
     """Return the compiler that `compile` and `explain` use for these options of `Compiler`."""
-    return Compiler(**options)
+    try:
+        return _kept_compiler(tuple(sorted(options.items())))
+    except TypeError:  # an option that cannot be hashed: Compiler says which
+        return Compiler(**options)
+
+
+@lru_cache(maxsize=32)
+def _kept_compiler(options: tuple[tuple[str, Any], ...]) -> Compiler:
+    return Compiler(**dict(options))
 
 
 def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here

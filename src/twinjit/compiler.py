@@ -22,9 +22,9 @@ from twinjit.config import Config
 from twinjit.errors import ArtifactError, ConfigError, UnfingerprintableError
 from twinjit.executable import Executable, LoadedCode
 from twinjit.key import Key
-from twinjit.lowering import compile_program
+from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
 from twinjit.once import Once
-from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES, Pipeline, choose_pipeline
+from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.source import LiveModule, Source, SourceBytes, open_source
@@ -42,8 +42,6 @@ __all__ = ["Compiler", "Explanation"]
 # misses: how calls pass arguments (native/codegen/emit.h), what signatures say.
 # 1: first.
 _CONVENTION = "1"
-
-_MLIR = "twinjit._native._mlir"
 
 _REQUESTS_KEPT = 1 << 16
 
@@ -90,6 +88,8 @@ class Compiler:
     ------
     ConfigError
         If an option or a setting of the environment cannot be used.
+    TargetError
+        If code for `target` cannot run in this process.
     """
 
     def __init__(
@@ -108,6 +108,7 @@ class Compiler:
         self.pipeline = pipeline
         self.opt_level = opt_level
         self.target = target or Target.host()
+        self.target.check_runs_here()
         self.store = _open_store(cache, config)
         self._fixed_parts = (
             ("convention", _CONVENTION),
@@ -149,11 +150,8 @@ class Compiler:
         """
         clock = Clock()
         source = open_source(program)
-        try:
-            request = self._request(source)
-        except UnfingerprintableError:
-            return self._compile_uncached(source, clock)
-        found = self._find_by_request(request)
+        request = self._request(source, clock)
+        found = self._find_by_request(request) if request else None
         if found:
             return self._deliver(*found, clock)
         return self._compile_missed(source, request, clock)
@@ -167,18 +165,19 @@ class Compiler:
             If the program cannot be read, or no pipeline takes it.
         UnfingerprintableError
             If part of it has no identity, so that it is never cached.
+        UnsupportedProgramError, OSError
+            As for `compile`.
         """
         source = open_source(program)
-        request = self._request(source)
-        parsed = _read(source)
-        key = self._key(parsed.fingerprint(), self._resolve(parsed)[1])
-        known = self._keys.get(request) or (self.store and self.store.get_direct(request))
+        parsed = _read(source, Clock())
+        key = self._key(parsed.fingerprint(), resolve_pipeline(self.pipeline, parsed))
+        request = self._request(source, Clock())
         tier: Tier = "compiled"
         if key.digest in self._loaded:
             tier = "memory"
-        elif self.store and self.store.get(key.digest):
+        elif self.store and self.store.contains(key.digest):
             tier = "disk"
-        return Explanation(key, tier, direct=known == key.digest)
+        return Explanation(key, tier, direct=self._follow(request) == key.digest)
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.
@@ -187,8 +186,8 @@ class Compiler:
         -------
         Mapping of str to int
             ``memory``, ``disk`` and ``compiled``: calls of `compile` by where the code came from;
-            ``uncacheable``: programs without an identity; ``unloadable``: stored artifacts that
-            would not link; ``code_bytes``: code held in memory.
+            ``uncacheable``: compilations whose result has no identity, for a part of the program
+            or a pass that reads files; ``code_bytes``: code held in memory.
         """
         with self._lock:
             counts = {name: self._counts[name] for name in _COUNTED}
@@ -202,18 +201,28 @@ class Compiler:
 
     # Lookup
 
-    def _request(self, source: Source) -> bytes:
+    def _request(self, source: Source, clock: Clock) -> bytes | None:
+        """Digest what was asked for; None for a live module without an identity."""
         if isinstance(source, SourceBytes):
             return self._hasher.of_source(source)
-        from twinjit._native import _mlir  # as in _read
+        _load_mlir(clock)
+        from twinjit._native import _mlir
 
-        return self._hasher.of_fingerprint(_mlir.fingerprint(source.capsule))
+        try:
+            return self._hasher.of_fingerprint(_mlir.fingerprint(source.capsule))
+        except UnfingerprintableError:
+            return None
+
+    def _follow(self, request: bytes | None) -> bytes | None:
+        """The digest of the key that a request is known to lead to."""
+        if request is None:
+            return None
+        with self._lock:
+            known = self._keys.get(request)
+        return known or (self.store.get_direct(request) if self.store else None)
 
     def _find_by_request(self, request: bytes) -> tuple[LoadedCode, Tier] | None:
-        with self._lock:
-            key_digest = self._keys.get(request)
-        if key_digest is None and self.store:
-            key_digest = self.store.get_direct(request)
+        key_digest = self._follow(request)
         return self._find(request, key_digest) if key_digest else None
 
     def _find(self, request: bytes, key_digest: bytes) -> tuple[LoadedCode, Tier] | None:
@@ -230,13 +239,13 @@ class Compiler:
 
     def _load_stored(self, key_digest: bytes) -> LoadedCode | None:
         artifact = self.store.get(key_digest) if self.store else None
-        if artifact is None:
+        if self.store is None or artifact is None:
             return None
         try:
-            code = LoadedCode(artifact)
-        except ArtifactError:
-            # Whole, yet unusable: recompile, which replaces it.
-            self._count("unloadable")
+            code = LoadedCode(artifact, is_stored=True)
+        except ArtifactError as error:
+            # Whole, yet unusable: a miss, which replaces it.
+            self.store.discard(key_digest, error)
             return None
         self._loaded.put(key_digest, code, code.size)
         return code
@@ -249,102 +258,74 @@ class Compiler:
 
     # Compilation
 
-    def _compile_missed(self, source: Source, request: bytes, clock: Clock) -> Executable:
+    def _compile_missed(self, source: Source, request: bytes | None, clock: Clock) -> Executable:
         parsed = _read(source, clock)
         clock.lap("parse")
-        try:
-            fingerprint = parsed.fingerprint()
-        except UnfingerprintableError:
-            return self._compile_uncached(source, clock)
+        fingerprint = _identify(parsed)
         clock.lap("fingerprint")
-        name, text = self._resolve(parsed)
-        key = self._key(fingerprint, text)
+        resolved = resolve_pipeline(self.pipeline, parsed)
+        # Without an identity the key is never looked up; it only describes the artifact.
+        key = self._key(fingerprint or b"", resolved)
+        if request is None or fingerprint is None or resolved.file_reader:
+            self._count("uncacheable")
+            code = LoadedCode(self._build(parsed, key, resolved, clock), is_stored=False)
+            clock.lap("load")
+            return self._deliver(code, "compiled", clock)
         with self._once.turn(key.digest):
             found = self._find(request, key.digest)
             if found:
-                self._publish_direct(request, key.digest)
-                return self._deliver(*found, clock, name)
-            artifact = self._build(parsed, key, name, text, clock)
-            code = LoadedCode(artifact)
-            clock.lap("load")
-            cached = self._publish(request, artifact, code)
-            clock.lap("publish")
-        return self._deliver(code, "compiled", clock, name, cached=cached)
+                code, tier = found
+            else:
+                artifact = self._build(parsed, key, resolved, clock)
+                code, tier = self._publish(request, artifact, clock), "compiled"
+            if resolved.is_self_contained and self.store:
+                self.store.put_direct(request, key.digest)
+        return self._deliver(code, tier, clock)
 
-    def _compile_uncached(self, source: Source, clock: Clock) -> Executable:
-        self._count("uncacheable")
-        parsed = _read(source, clock)
-        clock.lap("parse")
-        name, text = self._resolve(parsed)
-        # The key of a program without identity is never looked up; it only describes the artifact.
-        code = LoadedCode(self._build(parsed, self._key(b"", text), name, text, clock))
-        clock.lap("load")
-        return self._deliver(code, "compiled", clock, name, cached=False)
-
-    def _resolve(self, parsed: _mlir.Program) -> tuple[str, str]:
-        """Name and canonical text of the pipeline for a program."""
-        wanted = self.pipeline
-        if wanted == AUTO:
-            chosen = choose_pipeline(
-                frozenset(parsed.dialects()), uses_tensors=parsed.uses_tensors()
-            )
-        else:
-            chosen = NAMED_PIPELINES.get(wanted, Pipeline(wanted, wanted, "given by the caller"))
-        from twinjit._native import _mlir  # as in _read
-
-        return chosen.name, _mlir.canonical_pipeline(chosen.text)
-
-    def _key(self, fingerprint: bytes, pipeline: str) -> Key:
-        return Key((("mlir", fingerprint), ("pipeline", pipeline), *self._fixed_parts))
+    def _key(self, fingerprint: bytes, resolved: ResolvedPipeline) -> Key:
+        return Key((("mlir", fingerprint), *resolved.key_parts, *self._fixed_parts))
 
     def _build(
-        self, parsed: _mlir.Program, key: Key, name: str, text: str, clock: Clock
+        self, parsed: _mlir.Program, key: Key, resolved: ResolvedPipeline, clock: Clock
     ) -> Artifact:
-        compiled = compile_program(parsed, text, self.target, self.opt_level)
+        compiled = compile_program(parsed, resolved.pipeline, self.target, self.opt_level)
         clock.split(compiled.phases)
         return Artifact.build(
             key=key,
             object_code=compiled.object_code,
             signatures=[signature.to_json() for signature in compiled.signatures],
-            report={"pipeline": name, "phases": dict(clock.phases)},
+            report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
             target=asdict(self.target),
         )
 
-    def _publish(self, request: bytes, artifact: Artifact, code: LoadedCode) -> bool:
-        stored = bool(self.store and self.store.put(artifact))
-        if stored:
-            self._publish_direct(request, artifact.key_digest)
+    def _publish(self, request: bytes, artifact: Artifact, clock: Clock) -> LoadedCode:
+        """Link a new artifact, and only then, since it may lack symbols, keep it."""
+        code = LoadedCode(artifact, is_stored=False)
+        clock.lap("load")
+        if self.store:
+            code.is_stored = self.store.put(artifact)
         self._loaded.put(artifact.key_digest, code, code.size)
         self._remember(request, artifact.key_digest)
-        return stored
-
-    def _publish_direct(self, request: bytes, key_digest: bytes) -> None:
-        if self.store:
-            self.store.put_direct(request, key_digest)
+        clock.lap("publish")
+        return code
 
     # Accounts
 
-    def _deliver(
-        self,
-        code: LoadedCode,
-        tier: Tier,
-        clock: Clock,
-        pipeline: str | None = None,
-        *,
-        cached: bool = True,
-    ) -> Executable:
+    def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
         self._count(tier)
-        if pipeline is None:
-            pipeline = code.pipeline
-        report = Report(tier, clock.seconds, clock.phases, pipeline, code.object_bytes, cached)
-        return Executable(code, report)
+        return Executable(
+            code,
+            Report(
+                tier, clock.seconds, clock.phases, code.pipeline, code.object_bytes, code.is_stored
+            ),
+        )
 
     def _count(self, event: str) -> None:
         with self._lock:
             self._counts[event] += 1
 
 
-_COUNTED = ("memory", "disk", "compiled", "uncacheable", "unloadable")
+_COUNTED = ("memory", "disk", "compiled", "uncacheable")
 
 
 def _open_store(cache: bool | str | os.PathLike[str], config: Config) -> DiskStore | None:
@@ -366,13 +347,26 @@ def _pipeline_request(pipeline: str) -> list[tuple[str, str]]:
     return [("pipeline", named.text if named else pipeline)]
 
 
-def _read(source: Source, clock: Clock | None = None) -> _mlir.Program:
-    """Bring a program into a private context."""
-    loaded = _MLIR in sys.modules
-    from twinjit._native import _mlir  # 200 MB, which a hit on text must not load
+def _load_mlir(clock: Clock) -> None:
+    """Load MLIR's library: 200 MB, which a hit on text must not need."""
+    if "twinjit._native._mlir" not in sys.modules:
+        from twinjit._native import _mlir  # noqa: F401 -- loading it is the point
 
-    if clock and not loaded:
         clock.lap("import")
+
+
+def _read(source: Source, clock: Clock) -> _mlir.Program:
+    """Bring a program into a private context."""
+    _load_mlir(clock)
+    from twinjit._native import _mlir
+
     if isinstance(source, LiveModule):
         return _mlir.transfer(source.capsule)
     return _mlir.parse(source.data, source.name)
+
+
+def _identify(parsed: _mlir.Program) -> bytes | None:
+    try:
+        return parsed.fingerprint()
+    except UnfingerprintableError:
+        return None

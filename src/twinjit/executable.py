@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
-from twinjit.errors import EntryNotFoundError, SignatureError
+from twinjit.errors import ArtifactError, EntryNotFoundError, SignatureError
 from twinjit.key import Key
 from twinjit.report import Report
 from twinjit.signature import Signature
@@ -18,12 +18,33 @@ __all__ = ["Executable", "LoadedCode"]
 class LoadedCode:
     """An artifact linked into the process, shared by every `Executable` that came from it.
 
-    Functions are made when first asked for. Memory is unmapped when nothing holds this object, a
-    function of it, or a result that lies in it.
+    Functions are made when first asked for. Memory is unmapped when nothing holds this object or a
+    function of it.
+
+    Parameters
+    ----------
+    artifact
+        What to link.
+    is_stored
+        Whether a store holds it.
+
+    Attributes
+    ----------
+    pipeline : str
+        Name of the pipeline that it was compiled with, or its text where it has no name.
+
+    Raises
+    ------
+    ArtifactError
+        If the artifact cannot be linked or lacks what a call needs.
+    UnresolvedSymbolError
+        If nothing in this process defines a function that the code calls.
     """
 
-    def __init__(self, artifact: Artifact) -> None:
+    def __init__(self, artifact: Artifact, *, is_stored: bool) -> None:
         self.artifact = artifact
+        self.is_stored = is_stored
+        self.pipeline = _pipeline_of(artifact)
         signatures = [Signature.from_json(data) for data in artifact.signatures]
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
         object_code = bytes(artifact.object_code)
@@ -37,11 +58,6 @@ class LoadedCode:
     def size(self) -> int:
         """Bytes that this code takes: mapped, and as an artifact."""
         return self._image.size + self.object_bytes
-
-    @property
-    def pipeline(self) -> str:
-        """Name of the pipeline that it was compiled with, or its text where it has no name."""
-        return str(self.artifact.report["pipeline"])
 
     def function(self, name: str) -> _llvm.Function:
         """Return an entry point.
@@ -133,3 +149,10 @@ class Executable:
     def __repr__(self) -> str:
         functions = "; ".join(map(str, self.signatures.values()))
         return f"<twinjit.Executable {functions} [{self.report.tier}]>"
+
+
+def _pipeline_of(artifact: Artifact) -> str:
+    name = artifact.report.get("pipeline")
+    if not isinstance(name, str):
+        raise ArtifactError("the artifact's report does not name its pipeline")
+    return name

@@ -4,16 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from twinjit._native import _llvm
+from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
 from twinjit.signature import Signature
 from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["Compiled", "compile_program"]
+__all__ = ["Compiled", "ResolvedPipeline", "compile_program", "resolve_pipeline"]
+
+
+@dataclass(frozen=True)
+class ResolvedPipeline:
+    """The pipeline that one program gets.
+
+    Attributes
+    ----------
+    pipeline
+        Its name and text.
+    key_parts
+        What the result depends on: the canonical text; the text as given, where it names registered
+        pipelines, since MLIR does not print their options; and the builds of the libraries that
+        passes come from, where they are not MLIR's or ours.
+    file_reader
+        The pass in it that reads files, so that no key tells the result; empty where there is none.
+    is_self_contained
+        Whether the text alone decides: passes come from MLIR and from Twinjit.
+    """
+
+    pipeline: Pipeline
+    key_parts: tuple[tuple[str, str], ...]
+    file_reader: str
+    is_self_contained: bool
+
+
+def resolve_pipeline(wanted: str, program: _mlir.Program) -> ResolvedPipeline:
+    """Find the pipeline for a program.
+
+    Parameters
+    ----------
+    wanted
+        As for `Compiler`: ``"auto"``, a name, or text.
+    program
+        To choose by, where the choice is automatic.
+
+    Raises
+    ------
+    PipelineError
+        If MLIR refuses the text (the message quotes it), or no named pipeline takes the program.
+    """
+    if wanted == AUTO:
+        chosen = choose_pipeline(frozenset(program.dialects()), uses_tensors=program.uses_tensors())
+        return _identify(chosen)
+    return _identify(NAMED_PIPELINES.get(wanted, Pipeline(wanted, wanted, "given by the caller")))
+
+
+@lru_cache(maxsize=64)
+def _identify(pipeline: Pipeline) -> ResolvedPipeline:
+    from twinjit._native import _mlir  # loaded by whoever made the program
+
+    canonical, is_abbreviated, file_reader, libraries = _mlir.identify_pipeline(pipeline.text)
+    parts = [("pipeline", canonical)]
+    if is_abbreviated:
+        parts.append(("pipeline-given", " ".join(pipeline.text.split())))
+    if libraries:
+        builds = " ".join(sorted(libraries.values()))
+        parts.append(("build-passes", builds))
+    return ResolvedPipeline(pipeline, tuple(parts), file_reader, not libraries)
 
 
 @dataclass(frozen=True)
@@ -36,7 +97,7 @@ class Compiled:
 
 
 def compile_program(
-    program: _mlir.Program, pipeline: str, target: Target, opt_level: int
+    program: _mlir.Program, pipeline: Pipeline, target: Target, opt_level: int
 ) -> Compiled:
     """Compile a program; consumes it.
 
@@ -45,7 +106,7 @@ def compile_program(
     program
         In a private context.
     pipeline
-        Canonical text of the pass pipeline.
+        The pass pipeline.
     target, opt_level
         As for `Compiler`.
 
@@ -56,7 +117,9 @@ def compile_program(
     """
     signatures = [Signature.from_native(data) for data in program.signatures()]
     entries = [signature.name for signature in signatures if not signature.uncallable]
-    bitcode, passes, translate = program.lower(pipeline)
+    # Upstream's passes could leave state in the context that the next program would find.
+    trusted = pipeline in NAMED_PIPELINES.values()
+    bitcode, passes, translate = program.lower(pipeline.text, trusted)
     object_code, slots, optimise, codegen = _llvm.emit(
         bitcode, entries, target.triple, target.cpu, target.features, opt_level
     )

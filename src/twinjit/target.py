@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from twinjit._native import _llvm
+from twinjit.errors import TargetError
 
 __all__ = ["Target"]
 
@@ -21,6 +22,11 @@ class Target:
         LLVM's name of the CPU. The word ``native`` is refused: it means another machine elsewhere.
     features
         ``+a,-b,…``: CPU features to use and to avoid, sorted by name.
+
+    Raises
+    ------
+    TargetError
+        If `cpu` is ``native``.
     """
 
     triple: str
@@ -29,7 +35,19 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.cpu == "native":
-            raise ValueError("Target(cpu='native') differs by machine; use Target.host()")
+            raise TargetError("Target(cpu='native') differs by machine; use Target.host()")
+
+    def check_runs_here(self) -> None:
+        """Make sure that code for this target can run in this process.
+
+        Raises
+        ------
+        TargetError
+            If LLVM does not know the target, it is another kind of machine's, or it has CPU
+            features that this machine lacks; the message says which.
+        """
+        if self != _HOST and (why := _llvm.why_not_here(self.triple, self.cpu, self.features)):
+            raise TargetError(f"code for this target cannot run here: {why}")
 
     @staticmethod
     def host() -> Target:

@@ -1,12 +1,16 @@
 // twinjit-assertions: lowers cf.assert to a call of the runtime, which raises in the Python caller.
 //
 // Upstream's lowering prints the message and calls abort(): the user's process would be gone.
+//
+// An assert may stand in any region, whose block cannot always be split; so the branch is in a
+// function of its own, which LLVM inlines:
+//
+//   check(condition, message): if (!condition) twinjit_assertion_failed(message)
 #include "ir/passes/all.h"
 
 #include "codegen/runtime.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,35 +27,59 @@ public:
 
   llvm::StringRef getArgument() const override { return "twinjit-assertions"; }
   llvm::StringRef getDescription() const override {
-    return "Lower cf.assert to a branch to the runtime's failure function";
+    return "Lower cf.assert to a call that stops the program through the runtime";
   }
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect, mlir::cf::ControlFlowDialect>();
+    registry.insert<LLVM::LLVMDialect>();
   }
 
   void runOnOperation() override {
     llvm::SmallVector<mlir::cf::AssertOp> assertions;
-    getOperation()->walk([&](mlir::cf::AssertOp op) {
-      // Structured regions have one block each and cannot be split: run after convert-scf-to-cf.
-      if (llvm::isa<mlir::FunctionOpInterface>(op->getParentOp()))
-        assertions.push_back(op);
-    });
+    getOperation()->walk([&](mlir::cf::AssertOp op) { assertions.push_back(op); });
     if (assertions.empty())
       return;
-    declareRuntime();
-    for (auto [index, op] : llvm::enumerate(assertions))
-      lower(op, index);
+    LLVM::LLVMFuncOp check = addCheck();
+    for (auto [index, op] : llvm::enumerate(assertions)) {
+      mlir::OpBuilder builder(op);
+      mlir::Value message =
+          LLVM::AddressOfOp::create(builder, op.getLoc(), addMessage(op.getMsg(), index));
+      LLVM::CallOp::create(builder, op.getLoc(), check, mlir::ValueRange{op.getArg(), message});
+      op.erase();
+    }
   }
 
 private:
-  void declareRuntime() {
-    mlir::ModuleOp module = getOperation();
-    if (module.lookupSymbol(kAssertionFailed))
-      return;
-    auto builder = mlir::OpBuilder::atBlockBegin(module.getBody());
-    auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), {pointer});
-    LLVM::LLVMFuncOp::create(builder, module.getLoc(), kAssertionFailed, type);
+  LLVM::LLVMFuncOp addFunction(llvm::StringRef name, llvm::ArrayRef<mlir::Type> arguments) {
+    auto builder = mlir::OpBuilder::atBlockBegin(getOperation().getBody());
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), arguments);
+    return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), name, type);
+  }
+
+  std::string unused(std::string name) {
+    while (getOperation().lookupSymbol(name))
+      name += "_";
+    return name;
+  }
+
+  LLVM::LLVMFuncOp addCheck() {
+    mlir::Location loc = getOperation().getLoc();
+    mlir::Type bit = mlir::IntegerType::get(&getContext(), 1);
+    mlir::Type pointer = LLVM::LLVMPointerType::get(&getContext());
+    if (!getOperation().lookupSymbol(kAssertionFailed))
+      addFunction(kAssertionFailed, {pointer});
+    LLVM::LLVMFuncOp check = addFunction(unused("twinjit.check"), {bit, pointer});
+    check.setLinkage(LLVM::Linkage::Internal);
+    mlir::OpBuilder builder(&getContext());
+    mlir::Block *entry = check.addEntryBlock(builder);
+    mlir::Block *passed = builder.createBlock(&check.getBody());
+    LLVM::ReturnOp::create(builder, loc, mlir::ValueRange());
+    mlir::Block *failed = builder.createBlock(&check.getBody());
+    LLVM::CallOp::create(builder, loc, mlir::TypeRange(), kAssertionFailed,
+                         mlir::ValueRange(entry->getArgument(1)));
+    LLVM::UnreachableOp::create(builder, loc);
+    builder.setInsertionPointToEnd(entry);
+    LLVM::CondBrOp::create(builder, loc, entry->getArgument(0), passed, failed);
+    return check;
   }
 
   /// A private constant that holds the message and its terminating NUL.
@@ -60,26 +88,9 @@ private:
     auto builder = mlir::OpBuilder::atBlockBegin(module.getBody());
     std::string value = text.str() + '\0';
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), value.size());
-    std::string name = "twinjit.assertion." + std::to_string(index);
-    while (module.lookupSymbol(name))
-      name += "_";
+    std::string name = unused("twinjit.assertion." + std::to_string(index));
     return LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
                                   LLVM::Linkage::Private, name, builder.getStringAttr(value));
-  }
-
-  void lower(mlir::cf::AssertOp op, size_t index) {
-    mlir::Location loc = op.getLoc();
-    LLVM::GlobalOp message = addMessage(op.getMsg(), index);
-    mlir::Block *head = op->getBlock();
-    mlir::Block *rest = head->splitBlock(op->getNextNode());
-    mlir::OpBuilder builder(op);
-    mlir::Block *failure = builder.createBlock(head->getParent());
-    mlir::Value address = LLVM::AddressOfOp::create(builder, loc, message);
-    LLVM::CallOp::create(builder, loc, mlir::TypeRange(), kAssertionFailed, address);
-    LLVM::UnreachableOp::create(builder, loc);
-    builder.setInsertionPointToEnd(head);
-    mlir::cf::CondBranchOp::create(builder, loc, op.getArg(), rest, failure);
-    op.erase();
   }
 };
 

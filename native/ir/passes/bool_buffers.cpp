@@ -64,6 +64,12 @@ bool isLoad(mlir::Operation *op) {
                    mlir::vector::TransferReadOp>(op);
 }
 
+/// An atomic operation on a byte that stands for a bit would compute on the byte.
+bool isBoolAtomic(mlir::Operation *op) {
+  return llvm::isa<mlir::memref::AtomicRMWOp, mlir::memref::GenericAtomicRMWOp>(op) &&
+         isBool(op->getResult(0).getType());
+}
+
 class BoolBuffersPass
     : public mlir::PassWrapper<BoolBuffersPass, mlir::OperationPass<mlir::ModuleOp>> {
 public:
@@ -78,6 +84,10 @@ public:
   void runOnOperation() override {
     llvm::SmallVector<mlir::Operation *> accesses;
     getOperation()->walk([&](mlir::Operation *op) {
+      if (isBoolAtomic(op)) {
+        op->emitOpError("on i1 elements is not supported");
+        signalPassFailure();
+      }
       mlir::OpOperand *stored = storedOperand(op);
       bool loadsBool = isLoad(op) && isBool(op->getResult(0).getType());
       if (loadsBool || (stored && isBool(stored->get().getType())))

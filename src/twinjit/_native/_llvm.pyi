@@ -14,6 +14,11 @@ def toolchain() -> list[tuple[str, str, str]]:
     Name, path and build identity of each library that makes code. Reads files; holds the GIL.
     """
 
+def why_not_here(triple: str, cpu: str, features: str) -> str:
+    """
+    Why code for a target cannot run in this process; empty where it can. Holds the GIL.
+    """
+
 def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
     """
     Optimise bitcode and generate an object file. Returns the object, the slots of each entry's arguments and results, and the seconds spent optimising and generating. Releases the GIL.

@@ -3,8 +3,10 @@ def fingerprint(capsule: object) -> bytes:
     Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the GIL unless the operation's context has multithreading disabled.
     """
 
-def canonical_pipeline(text: str) -> str:
-    """Canonical text of a pass pipeline. Holds the GIL."""
+def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
+    """
+    Canonical text of a pass pipeline; whether it names registered pipelines, so that the text itself counts too; the pass in it that reads files, if any; and the build identities, by path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.
+    """
 
 class Program:
     """A program in a private context, used by one thread at a time."""
@@ -21,9 +23,9 @@ class Program:
     def signatures(self) -> list[dict[str, object]]:
         """Parameters and results of the functions that callers may enter."""
 
-    def lower(self, pipeline: str) -> tuple[bytes, float, float]:
+    def lower(self, pipeline: str, trusted: bool = False) -> tuple[bytes, float, float]:
         """
-        Run a pass pipeline and translate to bitcode; consumes the program. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
+        Run a pass pipeline and translate to bitcode; consumes the program, and unless the pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
         """
 
 def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:

@@ -124,6 +124,16 @@ class DiskStore:
             self._misses += artifact is None
         return artifact
 
+    def contains(self, key_digest: bytes) -> bool:
+        """Whether there is an entry of that key, whole or not; counts as no lookup."""
+        return os.path.lexists(_place(self._objects, key_digest, _OBJECT_SUFFIX))
+
+    def discard(self, key_digest: bytes, why: Exception) -> None:
+        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+        path = _place(self._objects, key_digest, _OBJECT_SUFFIX)
+        _discard(path)
+        self._faults.report(ArtifactError(f"{path}: {why}"))
+
     def put(self, artifact: Artifact) -> bool:
         """Publish an artifact; False after a fault, or if it takes most of the bound by itself."""
         path = _place(self._objects, artifact.key_digest, _OBJECT_SUFFIX)
