@@ -122,7 +122,7 @@ NB_MODULE(_llvm, m) {
   nb::class_<Image>(m, "Image",
                     "Object code linked into this process; unmapped with its last reference.")
       .def_prop_ro("size", &Image::size, "Mapped memory in bytes.")
-      .def_prop_ro("can_fail", &Image::canFail, "Whether an assertion in the code can stop a call.")
+      .def_prop_ro("can_fail", &Image::canFail, "Whether the code can stop a call, by a failed assertion or allocation.")
       .def(
           "contains",
           [](const Image &image, uintptr_t address) {

@@ -20,10 +20,10 @@ enum class Kind {
   Translation,       // LoweringError, from the translation to LLVM IR
   Unfingerprintable, // UnfingerprintableError
   Unsupported,       // UnsupportedProgramError: not a program we can take
-  Target,   // TargetError: a triple, CPU or feature LLVM does not know, or another machine's
-  Emission, // CompilationError: LLVM's optimiser or code generator refused
-  Symbol,   // UnresolvedSymbolError
-  Load,     // ArtifactError: the object code cannot be linked into the process
+  Target,            // TargetError: LLVM does not know it, or it is another machine's
+  Emission,          // CompilationError: LLVM's optimiser or code generator refused
+  Symbol,            // UnresolvedSymbolError
+  Load,              // ArtifactError: the code cannot be linked into the process
 };
 
 /// One diagnostic as MLIR or LLVM emitted it.

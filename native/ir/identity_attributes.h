@@ -21,10 +21,9 @@ namespace twinjit {
 ///
 /// A digest hashes a tag (attribute or type), the abstract name, and what that name determines:
 ///   - builtin ones and LLVM's types: their parameters, field by field;
-///   - others: what their dialect writes into bytecode, or else their printed form; then the
-///   digests
-///     of their immediate sub-elements, so that what printing hides (the bytes of a resource, the
-///     identity of a distinct attribute) still counts.
+///   - others: what their dialect writes into bytecode, or else their printed form;
+///     then the digests of their immediate sub-elements, so that what printing hides
+///     (the bytes of a resource, the identity of a distinct attribute) still counts.
 ///
 /// Those that are wholly determined by their uniqued pointer are remembered in the context. The
 /// others hold something that is not: a resource's bytes may be changed in place, a distinct
@@ -104,8 +103,7 @@ private:
   Bodies *bodies = nullptr;
 };
 
-/// `value` as MLIR prints it with `state`, which should be made with printInFull(): without
-/// aliases.
+/// `value` as MLIR prints it, without aliases, with a `state` made with printInFull().
 std::string printedForm(mlir::Attribute value, mlir::AsmState &state);
 std::string printedForm(mlir::Type value, mlir::AsmState &state);
 mlir::OpPrintingFlags printInFull();

@@ -153,7 +153,7 @@ class ArgumentValueError(TwinjitError, ValueError):
 
 
 class ExecutionError(TwinjitError, RuntimeError):
-    """Compiled code stopped itself: an assertion in the program did not hold."""
+    """Compiled code stopped itself: an assertion did not hold, or an allocation failed."""
 
 
 class CacheWarning(UserWarning):
