@@ -1,12 +1,13 @@
 # make demo   set everything up and run the PyTorch graphs cold and warm
 # make test   set everything up and run the tests
 # make lint   formatting, lint, types, and the import contract
+# make tidy   clang-tidy
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint stubs clean
+.PHONY: demo test lint tidy stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
@@ -20,6 +21,11 @@ lint: $(VENV)/installed-lint
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
+
+# Minutes, and only where clang-tidy is installed: MLIR's headers are large.
+tidy: $(VENV)/installed
+	printf '%s\n' $(filter %.cpp,$(NATIVE)) | \
+	  xargs -P 2 -n 1 clang-tidy --quiet -p $(firstword $(wildcard build/cp*))
 
 # The committed stubs of the native modules; a test compares them with the modules.
 stubs: $(VENV)/installed-test
