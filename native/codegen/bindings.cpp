@@ -58,14 +58,33 @@ nb::tuple emitToPython(nb::bytes bitcode, std::vector<std::string> entries,
                         result.optimiseSeconds, result.codegenSeconds);
 }
 
-std::shared_ptr<Image> loadFromPython(nb::bytes object, const std::vector<std::string> &entries) {
+/// The bytes of an object that exports a buffer, for as long as this lives. Needs the GIL.
+class BufferView {
+public:
+  explicit BufferView(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_SIMPLE) != 0)
+      throw nb::python_error();
+  }
+  ~BufferView() { PyBuffer_Release(&buffer); }
+  BufferView(const BufferView &) = delete;
+  BufferView &operator=(const BufferView &) = delete;
+
+  llvm::StringRef bytes() const {
+    return {static_cast<const char *>(buffer.buf), static_cast<size_t>(buffer.len)};
+  }
+
+private:
+  Py_buffer buffer;
+};
+
+std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries) {
   std::vector<std::string> symbols;
   for (const std::string &entry : entries)
     symbols.push_back(callSymbol(entry));
-  llvm::StringRef code = view(object); // immutable, and held by the caller
+  BufferView code(object);
   auto image = [&] {
     nb::gil_scoped_release released;
-    return load(code, symbols);
+    return load(code.bytes(), symbols);
   }();
   return unwrap(std::move(image));
 }
@@ -122,7 +141,8 @@ NB_MODULE(_llvm, m) {
   nb::class_<Image>(m, "Image",
                     "Object code linked into this process; unmapped with its last reference.")
       .def_prop_ro("size", &Image::size, "Mapped memory in bytes.")
-      .def_prop_ro("can_fail", &Image::canFail, "Whether the code can stop a call, by a failed assertion or allocation.")
+      .def_prop_ro("can_fail", &Image::canFail,
+                   "Whether the code can stop a call, by a failed assertion or allocation.")
       .def(
           "contains",
           [](const Image &image, uintptr_t address) {
@@ -136,9 +156,11 @@ NB_MODULE(_llvm, m) {
           },
           "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
 
-  m.def("load", &loadFromPython, "object"_a, "entries"_a,
-        nb::sig("def load(object: bytes, entries: collections.abc.Sequence[str]) -> Image"),
-        "Link an object file into the process. Releases the GIL.");
+  m.def(
+      "load", &loadFromPython, "object"_a, "entries"_a,
+      nb::sig(
+          "def load(object: bytes | memoryview, entries: collections.abc.Sequence[str]) -> Image"),
+      "Link an object file into the process. Releases the GIL.");
 
   call::bind(m);
 }

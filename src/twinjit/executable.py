@@ -47,7 +47,7 @@ class LoadedCode:
         self.pipeline = _pipeline_of(artifact)
         signatures = [Signature.from_json(data) for data in artifact.signatures]
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
-        object_code = bytes(artifact.object_code)
+        object_code = artifact.object_code
         self.object_bytes = len(object_code)
         self._image = _llvm.load(object_code, [s.name for s in signatures if s.slots])
         # Guards `_functions`; making a function is cheap enough to happen inside.

@@ -35,7 +35,7 @@ class Image:
 
     @property
     def can_fail(self) -> bool:
-        """Whether an assertion in the code can stop a call."""
+        """Whether the code can stop a call, by a failed assertion or allocation."""
 
     def contains(self, address: int) -> bool:
         """Whether an address lies in this image."""
@@ -45,7 +45,7 @@ class Image:
         Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.
         """
 
-def load(object: bytes, entries: Sequence[str]) -> Image:
+def load(object: bytes | memoryview, entries: Sequence[str]) -> Image:
     """Link an object file into the process. Releases the GIL."""
 
 class Function:
