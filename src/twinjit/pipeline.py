@@ -69,11 +69,13 @@ _FUSE = _join(
 )
 
 # Tensors to buffers. twinjit-tensor-abi settles ownership first; small temporaries go on the stack.
+# A loop may carry a tensor that no iteration updates in place: each iteration then has its own.
 _BUFFERISE = _join(
     "twinjit-tensor-abi",
     "eliminate-empty-tensors",
     "empty-tensor-to-alloc-tensor",
     "one-shot-bufferize{bufferize-function-boundaries=true "
+    "allow-return-allocs-from-loops=true "
     "function-boundary-type-conversion=identity-layout-map buffer-alignment=64}",
     "func.func(buffer-hoisting,buffer-loop-hoisting,"
     "promote-buffers-to-stack{max-alloc-size-in-bytes=16384 max-rank-of-allocated-memref=4})",
