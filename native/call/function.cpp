@@ -2,9 +2,9 @@
 
 #include "call/call.h"
 #include "call/errors.h"
-#include "codegen/emit.h"
 #include "codegen/image.h"
 #include "codegen/runtime.h"
+#include "common/symbols.h"
 
 #include <cstddef>
 #include <new>

@@ -5,6 +5,7 @@
 #include "codegen/image.h"
 #include "codegen/machine.h"
 #include "common/raise.h"
+#include "common/symbols.h"
 
 #include "llvm-c/Core.h"
 #include "llvm/Config/llvm-config.h"

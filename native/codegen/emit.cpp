@@ -1,6 +1,7 @@
 #include "codegen/emit.h"
 
 #include "codegen/machine.h"
+#include "common/symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -190,7 +191,7 @@ private:
 
 /// Define callSymbol(name): load the arguments, call, store the results.
 Outcome<Entry> addEntry(llvm::Module &module, const std::string &name, const Target &target) {
-  llvm::Function *callee = module.getFunction(name);
+  llvm::Function *callee = module.getFunction(programSymbol(name));
   if (!callee || callee->isDeclaration())
     return Failure{Kind::Lowering, "lowering lost the function '" + name + "'"};
   llvm::LLVMContext &context = module.getContext();
@@ -291,8 +292,6 @@ Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
 }
 
 } // namespace
-
-std::string callSymbol(llvm::StringRef name) { return ("twinjit.call." + name).str(); }
 
 Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options) {
   auto machine = makeMachine(options);

@@ -30,13 +30,11 @@ struct EmitOptions {
   std::vector<std::string> entries; // functions to make callable
 };
 
-/// The symbol through which Function calls the entry point `name`.
-///
-/// Its C type is void(uint64_t *slots). Arguments stand in `slots` one scalar after another, 8
-/// bytes each; structs and arrays (a memref's descriptor, a complex number) are flattened in order
-/// of their fields. An integer is its low bits, a float the slot's first bytes, a pointer an
-/// address. Results are written after the arguments in the same way, integers zero-extended.
-std::string callSymbol(llvm::StringRef name);
+// How Function calls an entry point: through the symbol callSymbol(name), of C type
+// void(uint64_t *slots). Arguments stand in `slots` one scalar after another, 8 bytes each; structs
+// and arrays (a memref's descriptor, a complex number) are flattened in order of their fields. An
+// integer is its low bits, a float the slot's first bytes, a pointer an address. Results are
+// written after the arguments in the same way, integers zero-extended.
 
 /// Optimise a module and generate its object code for a target.
 ///

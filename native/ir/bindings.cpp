@@ -206,7 +206,7 @@ NB_MODULE(_mlir, m) {
           "signatures",
           [](Program &program) {
             nb::list result;
-            for (const Signature &signature : program.signatures())
+            for (const Signature &signature : unwrap(program.signatures()))
               result.append(toPython(signature));
             return result;
           },

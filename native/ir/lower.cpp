@@ -1,4 +1,5 @@
 #include "ir/pipeline.h"
+#include "ir/admission.h"
 #include "ir/program.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -86,6 +87,8 @@ Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted)
   auto parsed = parsePipeline(pipeline);
   if (!parsed)
     return parsed.failure();
+  if (auto refused = renameDefinitions(program.module()))
+    return std::move(*refused);
   mlir::PassManager manager(program.lease().get(), mlir::ModuleOp::getOperationName());
   static_cast<mlir::OpPassManager &>(manager) = std::move(*parsed);
   dropLocations(program.module());

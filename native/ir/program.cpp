@@ -13,6 +13,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <set>
 
 namespace twinjit {
@@ -300,11 +302,17 @@ bool Program::usesTensors() const {
       .wasInterrupted();
 }
 
-std::vector<Signature> Program::signatures() const {
+Outcome<std::vector<Signature>> Program::signatures() const {
   std::vector<Signature> result;
-  for (auto function : module().getOps<mlir::FunctionOpInterface>())
-    if (isEntry(function))
-      result.push_back(describe(function));
+  for (auto function : module().getOps<mlir::FunctionOpInterface>()) {
+    if (!isEntry(function))
+      continue;
+    if (!llvm::json::isUTF8(function.getName()))
+      return Failure{Kind::Unsupported, "the name of function @" +
+                                            llvm::json::fixUTF8(function.getName()) +
+                                            " is not UTF-8"};
+    result.push_back(describe(function));
+  }
   return result;
 }
 

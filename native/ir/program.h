@@ -57,7 +57,8 @@ public:
   bool usesTensors() const;
 
   /// Signatures of the functions that callers may enter: public, with a body, at the top level.
-  std::vector<Signature> signatures() const;
+  /// Fails with Kind::Unsupported on a name that is not UTF-8, which Python could not say.
+  Outcome<std::vector<Signature>> signatures() const;
 
 private:
   Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module);

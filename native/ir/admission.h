@@ -1,0 +1,15 @@
+// What is changed before a program meets MLIR's and LLVM's assertions.
+#pragma once
+
+#include "common/outcome.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+
+namespace twinjit {
+
+/// Give what the program defines at its top level the name programSymbol().
+std::optional<Failure> renameDefinitions(mlir::ModuleOp module);
+
+} // namespace twinjit
