@@ -4,6 +4,7 @@
 #include "call/errors.h"
 #include "codegen/image.h"
 #include "codegen/runtime.h"
+#include "common/gil.h"
 #include "common/symbols.h"
 
 #include <cstddef>
@@ -37,14 +38,11 @@ const char *callGuarded(void (*entry)(uint64_t *), uint64_t *slots) {
 
 /// The only place where the GIL is not held.
 const char *run(const Plan &plan, uint64_t *slots) {
-  PyThreadState *thread = PyEval_SaveThread();
-  const char *failure = nullptr;
+  WithoutGil released;
   if (plan.canFail)
-    failure = callGuarded(plan.entry, slots);
-  else
-    plan.entry(slots);
-  PyEval_RestoreThread(thread);
-  return failure;
+    return callGuarded(plan.entry, slots);
+  plan.entry(slots);
+  return nullptr;
 }
 
 /// Find `out` among the keywords, whose values follow the `count` positional arguments. False, with

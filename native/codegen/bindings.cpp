@@ -4,6 +4,7 @@
 #include "codegen/host.h"
 #include "codegen/image.h"
 #include "codegen/machine.h"
+#include "common/gil.h"
 #include "common/raise.h"
 #include "common/symbols.h"
 
@@ -48,7 +49,7 @@ nb::tuple emitToPython(nb::bytes bitcode, std::vector<std::string> entries,
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
   Outcome<Emitted> emitted = [&] {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     return emit(module, options);
   }();
   Emitted result = unwrap(std::move(emitted));
@@ -84,7 +85,7 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
     symbols.push_back(callSymbol(entry));
   BufferView code(object);
   auto image = [&] {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     return load(code.bytes(), symbols);
   }();
   return unwrap(std::move(image));

@@ -1,5 +1,6 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
 #include "codegen/host.h"
+#include "common/gil.h"
 #include "common/raise.h"
 #include "ir/identity.h"
 #include "ir/pipeline.h"
@@ -91,7 +92,7 @@ public:
   }
 
 private:
-  std::optional<nb::gil_scoped_release> released;
+  std::optional<WithoutGil> released;
 };
 
 nb::bytes toBytes(const Digest &digest) { return nb::bytes(digest.data(), digest.size()); }
@@ -117,7 +118,7 @@ Program transfer(nb::object capsule) {
 Program parse(nb::bytes source, const std::string &name, bool allowUnregistered) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
   Outcome<Program> program = [&] {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     return Program::parse(text, name, allowUnregistered);
   }();
   return unwrap(std::move(program));
@@ -159,7 +160,7 @@ nb::tuple identifyToPython(const std::string &text) {
 
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted) {
   Outcome<Lowered> lowered = [&] {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     return lower(program, pipeline, trusted);
   }();
   Lowered result = unwrap(std::move(lowered));
@@ -194,7 +195,7 @@ NB_MODULE(_mlir, m) {
           "fingerprint",
           [](Program &program) {
             Outcome<Digest> digest = [&] {
-              nb::gil_scoped_release released;
+              WithoutGil released;
               return fingerprint(program.module());
             }();
             return toBytes(unwrap(std::move(digest)));
