@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import twinjit
-from twinjit.errors import ExecutionError, UnsupportedProgramError
+from twinjit.errors import ExecutionError, LoweringError, UnsupportedProgramError
 
 
 def unary(name, op):
@@ -105,6 +105,8 @@ def test_unusual_names(compiler, name):
 
 
 def test_names_that_cannot_be_expressed(compiler):
+    with pytest.raises(LoweringError, match="NUL"):
+        compiler.compile('func.func @"a\\00b"() { return }')
     with pytest.raises(UnsupportedProgramError, match="UTF-8"):
         compiler.compile('func.func @"a\\FFb"() { return }')
 

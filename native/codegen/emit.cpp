@@ -1,5 +1,6 @@
 #include "codegen/emit.h"
 
+#include "codegen/admission.h"
 #include "codegen/machine.h"
 #include "common/symbols.h"
 
@@ -111,6 +112,9 @@ Outcome<llvm::Module *> retarget(llvm::Module &module, const Target &target,
     std::string unknown = unknownIn(*machine.getMCSubtargetInfo(),
                                     function.getFnAttribute("target-cpu").getValueAsString(),
                                     function.getFnAttribute("target-features").getValueAsString());
+    if (unknown.empty())
+      unknown = unknownIn(*machine.getMCSubtargetInfo(),
+                          function.getFnAttribute("tune-cpu").getValueAsString(), "");
     if (!unknown.empty())
       return Failure{Kind::Target, "'" + function.getName().str() + "': " + unknown};
     if (!function.hasFnAttribute("target-cpu"))
@@ -279,6 +283,8 @@ Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
   llvm::raw_string_ostream stream(text);
   if (llvm::verifyModule(module, &stream))
     return Failure{Kind::Emission, "the LLVM IR is invalid: " + text};
+  if (std::string why = whyRefused(module); !why.empty())
+    return Failure{Kind::Emission, why};
   auto start = Clock::now();
   optimise(module, machine, options.optLevel);
   emitted.optimiseSeconds = secondsSince(start);

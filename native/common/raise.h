@@ -35,15 +35,23 @@ inline const char *exceptionName(Kind kind) {
   return "TwinjitError";
 }
 
+/// What LLVM and MLIR say may quote bytes of a program that are no UTF-8.
+inline nanobind::object decoded(const std::string &text) {
+  return nanobind::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 /// Raise twinjit.errors.<kind>(message, diagnostics=[Diagnostic(...), ...]). Needs the GIL.
 [[noreturn]] inline void raise(const Failure &failure) {
   namespace nb = nanobind;
   nb::module_ errors = nb::module_::import_("twinjit.errors");
   nb::list diagnostics;
   for (const Diagnostic &d : failure.diagnostics)
-    diagnostics.append(errors.attr("Diagnostic")(d.severity, d.message, d.file, d.line, d.column));
+    diagnostics.append(errors.attr("Diagnostic")(d.severity, decoded(d.message), decoded(d.file),
+                                                 d.line, d.column));
   nb::object type = errors.attr(exceptionName(failure.kind));
-  nb::object exception = type(failure.message, nb::arg("diagnostics") = nb::tuple(diagnostics));
+  nb::object exception =
+      type(decoded(failure.message), nb::arg("diagnostics") = nb::tuple(diagnostics));
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw nb::python_error();
 }

@@ -5,12 +5,61 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace twinjit {
 namespace {
+
+/// Whether the addresses in a row-major array of that shape overflow.
+bool isTooLarge(mlir::ShapedType type) {
+  if (!type.hasRank())
+    return false;
+  int64_t size = 16; // bytes of the largest elements that have a name of their own
+  if (type.getElementType().isIntOrFloat())
+    size = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (int64_t extent : type.getShape())
+    if (!mlir::ShapedType::isDynamic(extent) && extent != 0 &&
+        llvm::MulOverflow(size, extent, size))
+      return true;
+  return false;
+}
+
+/// Whether LLVM's functions cannot pass values of that type.
+bool isUnpassable(mlir::Type type) {
+  auto structure = llvm::dyn_cast<mlir::LLVM::LLVMStructType>(type);
+  return (structure && structure.isOpaque()) || llvm::isa<mlir::LLVM::LLVMLabelType>(type);
+}
+
+/// Why a type ends the process in MLIR's conversions or in LLVM; empty where it does not.
+llvm::StringRef whyRefused(mlir::Type type) {
+  return llvm::TypeSwitch<mlir::Type, llvm::StringRef>(type)
+      .Case([](mlir::IntegerType integer) {
+        return integer.getWidth() == 0 ? "LLVM has no integers without bits" : "";
+      })
+      .Case([](mlir::VectorType vector) {
+        return vector.isScalable() ? "x86-64 has no scalable vectors" : "";
+      })
+      .Case([](mlir::TensorType tensor) {
+        if (!mlir::BaseMemRefType::isValidElementType(tensor.getElementType()))
+          return "no buffer can hold its elements";
+        return isTooLarge(tensor) ? "it is larger than the address space" : "";
+      })
+      .Case([](mlir::MemRefType memref) {
+        return isTooLarge(memref) ? "it is larger than the address space" : "";
+      })
+      .Case([](mlir::LLVM::LLVMFunctionType function) {
+        bool fits = !isUnpassable(function.getReturnType()) &&
+                    llvm::none_of(function.getParams(), isUnpassable);
+        return fits ? "" : "functions pass no opaque structs and no labels";
+      })
+      .Case([](mlir::LLVM::LLVMTargetExtType) { return "it is another target's"; })
+      .Default([](mlir::Type) { return ""; });
+}
 
 /// Whether a top-level operation defines, not only declares, its symbol.
 bool isDefinition(mlir::Operation *operation) {
@@ -35,7 +84,53 @@ Failure refusal(mlir::Operation *operation, const llvm::Twine &what, llvm::Strin
       ("'" + operation->getName().getStringRef() + "'" + place + ": " + what + ": " + why).str()};
 }
 
+/// A definition whose linkage says that it is none.
+bool isContradictory(mlir::Operation *operation) {
+  constexpr auto kWeak = mlir::LLVM::Linkage::ExternWeak;
+  auto function = llvm::dyn_cast<mlir::LLVM::LLVMFuncOp>(operation);
+  auto global = llvm::dyn_cast<mlir::LLVM::GlobalOp>(operation);
+  return isDefinition(operation) &&
+         ((function && function.getLinkage() == kWeak) || (global && global.getLinkage() == kWeak));
+}
+
+std::optional<Failure> refuseSymbol(mlir::Operation *operation) {
+  if (isContradictory(operation))
+    return refusal(operation, "linkage extern_weak", "it is for declarations");
+  auto symbol = llvm::dyn_cast<mlir::SymbolOpInterface>(operation);
+  mlir::StringAttr name = symbol ? symbol.getNameAttr() : nullptr;
+  if (!name || !name.getValue().contains('\0'))
+    return std::nullopt;
+  return refusal(operation, "a symbol's name", "it has a NUL");
+}
+
 } // namespace
+
+std::optional<Failure> refuse(mlir::ModuleOp module) {
+  std::optional<Failure> found;
+  mlir::Operation *current = nullptr;
+  mlir::AttrTypeWalker walker; // remembers what it has seen
+  walker.addWalk([&](mlir::Type type) {
+    llvm::StringRef why = whyRefused(type);
+    if (why.empty())
+      return mlir::WalkResult::advance();
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    found = refusal(current, "type " + text, why);
+    return mlir::WalkResult::interrupt();
+  });
+  auto isFine = [&](mlir::Type type) { return !walker.walk(type).wasInterrupted(); };
+  module->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *operation) {
+    current = operation;
+    found = refuseSymbol(operation);
+    bool fine = !found && !walker.walk(operation->getAttrDictionary()).wasInterrupted() &&
+                llvm::all_of(operation->getResultTypes(), isFine);
+    for (mlir::Region &region : operation->getRegions())
+      for (mlir::Block &block : region)
+        fine = fine && llvm::all_of(block.getArgumentTypes(), isFine);
+    return fine ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  });
+  return found;
+}
 
 std::optional<Failure> renameDefinitions(mlir::ModuleOp module) {
   for (mlir::Operation &operation : *module.getBody()) {

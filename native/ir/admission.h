@@ -1,4 +1,4 @@
-// What is changed before a program meets MLIR's and LLVM's assertions.
+// What is refused or renamed before a program meets MLIR's and LLVM's assertions.
 #pragma once
 
 #include "common/outcome.h"
@@ -8,6 +8,9 @@
 #include <optional>
 
 namespace twinjit {
+
+/// Refuse types and names whose lowering would end the process, naming them.
+std::optional<Failure> refuse(mlir::ModuleOp module);
 
 /// Give what the program defines at its top level the name programSymbol().
 std::optional<Failure> renameDefinitions(mlir::ModuleOp module);

@@ -10,6 +10,7 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -67,7 +68,8 @@ void dropLocations(mlir::ModuleOp module) {
   });
 }
 
-/// Without verification: it prints to stderr, and emit() verifies what it gets.
+/// Verifies the result itself: the translation would print to stderr, and reading invalid bitcode
+/// ends the process.
 Outcome<std::string> translate(Program &program) {
   llvm::LLVMContext context;
   auto module = mlir::translateModuleToLLVMIR(program.module(), context, "twinjit",
@@ -75,6 +77,11 @@ Outcome<std::string> translate(Program &program) {
   if (!module)
     return Failure{Kind::Translation, "the lowered program cannot be translated to LLVM IR",
                    program.lease().takeDiagnostics()};
+  std::string problems;
+  llvm::raw_string_ostream problemStream(problems);
+  if (llvm::verifyModule(*module, &problemStream))
+    return Failure{Kind::Translation, "the lowered program is not valid LLVM IR: " +
+                                          llvm::StringRef(problems).trim().str()};
   std::string bitcode;
   llvm::raw_string_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(*module, stream);
@@ -87,6 +94,8 @@ Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted)
   auto parsed = parsePipeline(pipeline);
   if (!parsed)
     return parsed.failure();
+  if (auto refused = refuse(program.module()))
+    return std::move(*refused);
   if (auto refused = renameDefinitions(program.module()))
     return std::move(*refused);
   mlir::PassManager manager(program.lease().get(), mlir::ModuleOp::getOperationName());

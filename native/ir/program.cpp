@@ -15,6 +15,7 @@
 
 #include "llvm/Support/JSON.h"
 
+#include <cstring>
 #include <set>
 
 namespace twinjit {
@@ -25,6 +26,32 @@ Failure withDiagnostics(Kind kind, std::string message, ContextLease &lease) {
   lease.taint();
   return Failure{kind, std::move(message), lease.takeDiagnostics()};
 }
+
+/// How deep brackets are nested in MLIR text at most; strings and comments do not count.
+unsigned nesting(llvm::StringRef text) {
+  unsigned depth = 0, deepest = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    llvm::StringRef rest = text.substr(i);
+    if (rest.starts_with("//")) {
+      i = text.find('\n', i);
+    } else if (rest.starts_with("\"")) {
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+        i += text[i] == '\\';
+    } else if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
+      ++i;
+    } else if (std::strchr("([{<", rest[0]) && rest[0]) {
+      deepest = std::max(deepest, ++depth);
+    } else if (std::strchr(")]}>", rest[0]) && rest[0]) {
+      depth -= depth != 0;
+    }
+    if (i == llvm::StringRef::npos)
+      break;
+  }
+  return deepest;
+}
+
+/// MLIR's parser and passes recurse; some 4000 levels overflow a stack of 8 MiB.
+constexpr unsigned kMaxNesting = 1000;
 
 /// Signature of a scalar: its name as MLIR writes it, or empty where a call cannot pass it.
 std::string scalarName(mlir::Type type) {
@@ -228,6 +255,9 @@ void Program::checkTraces() {
 
 Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
                                 bool allowUnregistered) {
+  if (!source.starts_with("ML\xefR") && nesting(source) > kMaxNesting)
+    return Failure{Kind::Parse, "cannot parse " + name.str() + " as MLIR: it is nested more than " +
+                                    std::to_string(kMaxNesting) + " deep"};
   ContextLease lease;
   lease.charge(source.size());
   lease->allowUnregisteredDialects(allowUnregistered);
