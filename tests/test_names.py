@@ -74,12 +74,18 @@ def test_names_of_our_own(compiler):
     exe = compiler.compile("""
     func.func @f(%x: i64) -> i64 { return %x : i64 }
     func.func @twinjit.call.f(%x: i64) -> i64 { %c = arith.constant 7 : i64 return %c : i64 }
+    func.func @exp() -> i64 { %c = arith.constant 9 : i64 return %c : i64 }
     func.func @twinjit.program.exp() -> i64 { %c = arith.constant 8 : i64 return %c : i64 }
-    func.func @exp() -> i64 { %c = arith.constant 9 : i64 return %c : i64 }""")
+    func.func @both() -> (i64, i64) {
+      %a = call @exp() : () -> i64
+      %b = call @twinjit.program.exp() : () -> i64
+      return %a, %b : i64, i64
+    }""")
     assert exe.f(3) == 3
     assert exe["twinjit.call.f"](3) == 7
     assert exe["twinjit.program.exp"]() == 8
     assert exe.exp() == 9
+    assert exe.both() == (9, 8)
 
 
 @pytest.mark.parametrize(

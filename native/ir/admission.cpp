@@ -133,18 +133,24 @@ std::optional<Failure> refuse(mlir::ModuleOp module) {
 }
 
 std::optional<Failure> renameDefinitions(mlir::ModuleOp module) {
-  for (mlir::Operation &operation : *module.getBody()) {
-    if (!isDefinition(&operation))
-      continue;
-    mlir::StringAttr name = mlir::SymbolTable::getSymbolName(&operation);
-    std::string symbol = programSymbol(name.getValue());
-    if (name.getValue() == symbol)
-      continue;
-    auto renamed = mlir::StringAttr::get(module.getContext(), symbol);
-    if (mlir::failed(mlir::SymbolTable::replaceAllSymbolUses(&operation, renamed, module)))
-      return refusal(&operation, "the name @" + name.getValue(),
+  llvm::SmallVector<mlir::Operation *> taken;
+  for (mlir::Operation &operation : *module.getBody())
+    if (isDefinition(&operation)) {
+      llvm::StringRef name = mlir::SymbolTable::getSymbolName(&operation).getValue();
+      if (programSymbol(name) != name)
+        taken.push_back(&operation);
+    }
+  // Renaming lengthens a name: longest first, no new name is one that is still to be renamed.
+  llvm::stable_sort(taken, [](mlir::Operation *a, mlir::Operation *b) {
+    return mlir::SymbolTable::getSymbolName(a).size() > mlir::SymbolTable::getSymbolName(b).size();
+  });
+  for (mlir::Operation *operation : taken) {
+    llvm::StringRef name = mlir::SymbolTable::getSymbolName(operation).getValue();
+    auto renamed = mlir::StringAttr::get(module.getContext(), programSymbol(name));
+    if (mlir::failed(mlir::SymbolTable::replaceAllSymbolUses(operation, renamed, module)))
+      return refusal(operation, "the name @" + name,
                      "LLVM has a function of that name, and not all uses can be renamed");
-    mlir::SymbolTable::setSymbolName(&operation, renamed);
+    mlir::SymbolTable::setSymbolName(operation, renamed);
   }
   return std::nullopt;
 }
