@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import mlir.ir as ir
 import pytest
 
 from twinjit import errors
 
+FOREIGN = """llvm.func @f() {
+  %0 = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"() : () -> i32
+  llvm.return
+}"""
 GOOD = "func.func @f(%x: i64) -> i64 { return %x : i64 }"
 
 
@@ -67,8 +72,7 @@ def test_llvm_that_is_not_valid(compiler, text, why):
         ("llvm.func cfguard_checkcc @f() { llvm.return }", "calling convention"),
         ('llvm.func @f() -> i64 { %0 = "llvm.intr.vscale"() : () -> i64 llvm.return %0 : i64 }',
          "vscale"),
-        ('llvm.func @f() { llvm.call_intrinsic "llvm.nvvm.barrier0"() : () -> () llvm.return }',
-         "not for this target"),
+        (FOREIGN, "not for this target"),
     ],
 )  # fmt: skip
 def test_llvm_for_other_targets(compiler, text, why):
@@ -128,3 +132,12 @@ def test_what_is_not_nesting(compiler):
 def test_diagnostics_with_bytes_that_are_no_text(compiler):
     with pytest.raises(errors.ParseError):
         compiler.compile(b'func.func @f() { "foo\xff.bar"() : () -> () }')
+
+
+@pytest.mark.parametrize("name", ["llvm.getelementptr", "linalg.generic", "func.func"])
+def test_live_operation_without_its_attributes(compiler, name):
+    with ir.Context(), ir.Location.unknown():
+        operation = ir.Operation.create(name, regions=0 if name.startswith("llvm") else 1)
+        with pytest.raises(errors.VerificationError) as raised:
+            compiler.compile(operation)
+    assert raised.value.diagnostics

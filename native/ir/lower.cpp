@@ -1,5 +1,5 @@
-#include "ir/pipeline.h"
 #include "ir/admission.h"
+#include "ir/pipeline.h"
 #include "ir/program.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -14,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Threading.h"
 
 #include <cstring>
 #include <set>
@@ -52,6 +53,25 @@ unsigned nesting(llvm::StringRef text) {
 
 /// MLIR's parser and passes recurse; some 4000 levels overflow a stack of 8 MiB.
 constexpr unsigned kMaxNesting = 1000;
+
+/// Check each operation of a live program, as far as writing it relies on: the bytecode writer ends
+/// the process on a required attribute that is missing. Not mlir::verify(), which numbers
+/// operations anew and so must not run in two threads on one program.
+std::vector<Diagnostic> problemsOf(mlir::Operation *source) {
+  std::vector<Diagnostic> problems;
+  uint64_t thread = llvm::get_threadid();
+  mlir::ScopedDiagnosticHandler handler(source->getContext(), [&](mlir::Diagnostic &diagnostic) {
+    if (llvm::get_threadid() != thread)
+      return mlir::failure(); // another's
+    problems.push_back({"error", diagnostic.str()});
+    return mlir::success();
+  });
+  source->walk<mlir::WalkOrder::PreOrder>([](mlir::Operation *operation) {
+    bool isValid = mlir::succeeded(operation->getName().verifyInvariants(operation));
+    return isValid ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  });
+  return problems;
+}
 
 /// Signature of a scalar: its name as MLIR writes it, or empty where a call cannot pass it.
 std::string scalarName(mlir::Type type) {
@@ -276,6 +296,9 @@ Outcome<Program> Program::transfer(mlir::Operation *source) {
     return Failure{Kind::Unsupported,
                    "the operation uses values or blocks from outside of it; hand "
                    "over the function or module that it is in"};
+  auto problems = problemsOf(source);
+  if (!problems.empty())
+    return Failure{Kind::Verification, "the program is not valid", std::move(problems)};
   std::string bytecode;
   llvm::raw_string_ostream stream(bytecode);
   if (mlir::failed(mlir::writeBytecodeToFile(source, stream)))
