@@ -215,6 +215,15 @@ def test_optimisation_level_out_of_range(level):
         twinjit.Compiler(opt_level=level)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("pipeline", None), ("pipeline", b"cse"), ("target", "x86"), ("config", 3)],
+)
+def test_option_of_another_type(option, value):
+    with pytest.raises(errors.ConfigError, match=option):
+        twinjit.Compiler(**{option: value})
+
+
 @pytest.mark.parametrize("cache", ["", None, 1, b"cache"])
 def test_cache_that_is_no_directory(cache):
     with pytest.raises(errors.ConfigError, match="cache is"):

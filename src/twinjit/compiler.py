@@ -101,9 +101,7 @@ class Compiler:
         cache: bool | str | os.PathLike[str] = True,
         config: Config | None = None,
     ) -> None:
-        # By type, too: 2.0 and True equal integers, but would be other texts in the key.
-        if type(opt_level) is not int or opt_level not in range(4):
-            raise ConfigError(f"opt_level is {opt_level!r}; give 0, 1, 2 or 3")
+        _check_options(pipeline, opt_level, target, config)
         config = config or Config.from_environment()
         self.pipeline = pipeline
         self.opt_level = opt_level
@@ -326,6 +324,18 @@ class Compiler:
 
 
 _COUNTED = ("memory", "disk", "compiled", "uncacheable")
+
+
+def _check_options(pipeline: object, opt_level: object, target: object, config: object) -> None:
+    # By type, too: 2.0 and True equal integers, but would be other texts in the key.
+    if type(opt_level) is not int or opt_level not in range(4):
+        raise ConfigError(f"opt_level is {opt_level!r}; give 0, 1, 2 or 3")
+    if not isinstance(pipeline, str):
+        raise ConfigError(f"pipeline is {pipeline!r}; give a name or a pass pipeline's text")
+    if not isinstance(target, Target | None):
+        raise ConfigError(f"target is {target!r}; give a twinjit.Target or None")
+    if not isinstance(config, Config | None):
+        raise ConfigError(f"config is {config!r}; give a twinjit.Config or None")
 
 
 def _open_store(cache: bool | str | os.PathLike[str], config: Config) -> DiskStore | None:
