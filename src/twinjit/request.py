@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blake3 import blake3
-
-from twinjit.key import frame
+from twinjit.key import start_digest
 from twinjit.source import SourceBytes
 
 __all__ = ["RequestHasher"]
@@ -28,7 +26,7 @@ class RequestHasher:
     """
 
     def __init__(self, options: Iterable[tuple[str, str]]) -> None:
-        self._prefix = blake3(frame(tuple(options)))
+        self._prefix = start_digest(tuple(options))
 
     def of_source(self, source: SourceBytes) -> bytes:
         """Digest MLIR text or bytecode as it is, 32 bytes."""
