@@ -17,7 +17,8 @@ void bind(nb::module_ &module) {
   module.attr("Function") = nb::handle(type.get());
   module.def(
       "check_convention",
-      [](const std::string &name, nb::sequence arguments, nb::sequence results, nb::tuple slots) {
+      [](const std::string &name, const nb::sequence &arguments, const nb::sequence &results,
+         const nb::tuple &slots) {
         try {
           readSignature(name, arguments, results, slots);
         } catch (const std::invalid_argument &mismatch) {

@@ -43,7 +43,7 @@ void checkBuild() {
   throw nb::python_error();
 }
 
-nb::tuple emitToPython(nb::bytes bitcode, std::vector<std::string> entries,
+nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entries,
                        const std::string &triple, const std::string &cpu,
                        const std::string &features, unsigned optLevel) {
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};

@@ -64,7 +64,8 @@ void initialiseTargets() {
 }
 
 llvm::CodeGenOptLevel codegenLevel(unsigned level) {
-  return *llvm::CodeGenOpt::getLevel(static_cast<int>(level));
+  return llvm::CodeGenOpt::getLevel(static_cast<int>(level))
+      .value_or(llvm::CodeGenOptLevel::Default);
 }
 
 Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &options) {

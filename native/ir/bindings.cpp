@@ -73,7 +73,7 @@ void registerUpstreamPasses() {
 }
 
 /// The operation behind a `_CAPIPtr` capsule of `mlir.ir` (a Module's or an Operation's).
-mlir::Operation *fromCapsule(nb::object capsule) {
+mlir::Operation *fromCapsule(const nb::object &capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_MODULE))
     return unwrap(mlirModuleGetOperation(mlirPythonCapsuleToModule(capsule.ptr())));
   if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_OPERATION))
@@ -97,7 +97,7 @@ private:
 
 nb::bytes toBytes(const Digest &digest) { return nb::bytes(digest.data(), digest.size()); }
 
-nb::bytes fingerprintLive(nb::object capsule) {
+nb::bytes fingerprintLive(const nb::object &capsule) {
   mlir::Operation *operation = fromCapsule(capsule);
   Outcome<Digest> digest = [&] {
     ReleaseFor released(operation);
@@ -106,7 +106,7 @@ nb::bytes fingerprintLive(nb::object capsule) {
   return toBytes(unwrap(std::move(digest)));
 }
 
-Program transfer(nb::object capsule) {
+Program transfer(const nb::object &capsule) {
   mlir::Operation *operation = fromCapsule(capsule);
   Outcome<Program> program = [&] {
     ReleaseFor released(operation);
@@ -115,7 +115,7 @@ Program transfer(nb::object capsule) {
   return unwrap(std::move(program));
 }
 
-Program parse(nb::bytes source, const std::string &name, bool allowUnregistered) {
+Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
   Outcome<Program> program = [&] {
     WithoutGil released;
