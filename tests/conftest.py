@@ -15,6 +15,13 @@ def _own_cache(tmp_path_factory, monkeypatch):
 
 
 @pytest.fixture
+def silence(capfd):
+    """Make sure that a test writes nothing to the standard streams, native code included."""
+    yield
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
 def compiler(tmp_path):
     """A compiler with an empty disk store of its own."""
     return twinjit.Compiler(cache=tmp_path / "store")

@@ -14,11 +14,7 @@ FOREIGN = """llvm.func @f() {
 GOOD = "func.func @f(%x: i64) -> i64 { return %x : i64 }"
 
 
-@pytest.fixture(autouse=True)
-def _silence(capfd):
-    yield
-    out, err = capfd.readouterr()
-    assert (out, err) == ("", "")
+pytestmark = pytest.mark.usefixtures("silence")
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,7 @@ from twinjit import errors
 GOOD = "func.func @f(%x: i64) -> i64 { return %x : i64 }"
 
 
-@pytest.fixture(autouse=True)
-def _silence(capfd):
-    yield
-    out, err = capfd.readouterr()
-    assert (out, err) == ("", "")
+pytestmark = pytest.mark.usefixtures("silence")
 
 
 def files(folder):

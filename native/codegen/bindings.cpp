@@ -16,6 +16,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -80,9 +82,8 @@ private:
 };
 
 std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries) {
-  std::vector<std::string> symbols;
-  for (const std::string &entry : entries)
-    symbols.push_back(callSymbol(entry));
+  std::vector<std::string> symbols(entries.size());
+  std::transform(entries.begin(), entries.end(), symbols.begin(), callSymbol);
   BufferView code(object);
   auto image = [&] {
     WithoutGil released;
