@@ -34,7 +34,9 @@ def publish(data: bytes, path: str, staging: str) -> None:
     """
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
-        with FileIO(temporary, "xb", opener=_open_private) as file:
+        # No opener of ours: a signal between it and FileIO would lose the descriptor.
+        with FileIO(temporary, "xb") as file:
+            os.fchmod(file.fileno(), 0o600)
             rest = memoryview(data)
             while rest:
                 rest = rest[file.write(rest) :]
@@ -78,10 +80,6 @@ def sweep(staging: str, older_than: float = _STALE_SECONDS) -> int:
             continue  # published or removed meanwhile
         removed += stale and _remove(path)
     return removed
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _remove(path: str) -> bool:
