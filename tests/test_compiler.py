@@ -50,6 +50,21 @@ def test_disk_after_memory_is_cleared(compiler):
     assert tier(compiler, TEXT) == "memory"
 
 
+@pytest.mark.parametrize("cache", [False, None, "off"])
+def test_no_store(cache, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert twinjit.Compiler(cache=cache).compile(TEXT).f(2) == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_explanation_reads_well(compiler):
+    compiler.compile(TEXT)
+    lines = str(compiler.explain(TEXT)).splitlines()
+    assert lines[0].startswith("mlir: ")
+    assert "opt-level: 3" in lines
+    assert lines[-1] == "would be a hit in memory, direct"
+
+
 def test_without_disk(tmp_path):
     compiler = twinjit.Compiler(cache=False)
     assert tier(compiler, TEXT) == "compiled"

@@ -337,6 +337,42 @@ def test_matmul(run, m, k, n, dynamic):
     np.testing.assert_array_equal(c, before)  # an input is never the place of the result
 
 
+AXPY = """func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = arith.addf %x, %y : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""
+
+
+@pytest.mark.parametrize("sizes", [(50_000_000, 4), (6, 3), (3, 6), (1, 0)])
+def test_dynamic_sizes_that_do_not_fit_stop_the_call(run, sizes):
+    f = run(AXPY)
+    with pytest.raises(ExecutionError, match=r"dimension #0 .* incompatible .* in .*linalg"):
+        f(*(np.ones(size, F32) for size in sizes))
+    np.testing.assert_array_equal(f(np.ones(3, F32), np.ones(3, F32)), [2, 2, 2])
+
+
+def test_dynamic_contraction_that_does_not_fit_stops_the_call(run):
+    f = run("""func.func @f(%a: tensor<?x8xf32>, %b: tensor<9x4xf32>, %c: tensor<?x4xf32>)
+        -> tensor<?x4xf32> {
+      %0 = linalg.matmul ins(%a, %b : tensor<?x8xf32>, tensor<9x4xf32>)
+                         outs(%c : tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %0 : tensor<?x4xf32>
+    }""")
+    with pytest.raises(ExecutionError, match="incompatible"):
+        f(np.ones((2, 8), F32), np.ones((9, 4), F32), np.ones((2, 4), F32))
+
+
+@pytest.mark.parametrize("index", [-1, 4, 1 << 40])
+def test_index_out_of_a_tensor_stops_the_call(run, index):
+    f = run("""func.func @f(%a: tensor<4xf32>, %i: index) -> f32 {
+      %0 = tensor.extract %a[%i] : tensor<4xf32>
+      return %0 : f32
+    }""")
+    assert f(np.arange(4, dtype=F32), 3) == 3
+    with pytest.raises(ExecutionError, match="out-of-bounds"):
+        f(np.arange(4, dtype=F32), index)
+
+
 def test_reduction_keeps_its_order(run):
     f = run("""
     #in = affine_map<(d0, d1) -> (d0, d1)>

@@ -92,7 +92,7 @@ bool Call::bindOuts(PyObject *out) {
   if (out == Py_None)
     out = nullptr;
   if (out && count == 0)
-    return refuseOuts(plan, "it has no result that out= could receive");
+    return refuseOuts(plan, "it has no tensor result of static shape, which out= could receive");
   bool isTuple = out && PyTuple_Check(out);
   if (out && !isTuple && count > 1)
     return refuseOuts(plan, "out= must be a tuple of " + std::to_string(count) +

@@ -33,6 +33,7 @@ struct Diagnostic {
   std::string file = {}; // empty where the location is unknown
   unsigned line = 0;
   unsigned column = 0;
+  std::string excerpt = {}; // the line itself and a caret below; empty where it is not at hand
 };
 
 struct Failure {

@@ -48,7 +48,7 @@ inline nanobind::object decoded(const std::string &text) {
   nb::list diagnostics;
   for (const Diagnostic &d : failure.diagnostics)
     diagnostics.append(errors.attr("Diagnostic")(d.severity, decoded(d.message), decoded(d.file),
-                                                 d.line, d.column));
+                                                 d.line, d.column, decoded(d.excerpt)));
   nb::object type = errors.attr(exceptionName(failure.kind));
   nb::object exception =
       type(decoded(failure.message), nb::arg("diagnostics") = nb::tuple(diagnostics));

@@ -2,6 +2,7 @@
 
 #include "ir/identity_memo.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,6 +15,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/Threading.h"
 
 #include <cstring>
@@ -21,6 +23,24 @@
 
 namespace twinjit {
 namespace {
+
+constexpr size_t kExcerptWidth = 100;
+
+/// Give the diagnostics on `name` the lines of `source` that they point to.
+void quote(std::vector<Diagnostic> &diagnostics, llvm::StringRef source, llvm::StringRef name) {
+  for (Diagnostic &diagnostic : diagnostics) {
+    if (diagnostic.file != name || diagnostic.line == 0 || diagnostic.column == 0)
+      continue;
+    llvm::StringRef rest = source;
+    for (unsigned line = 1; line != diagnostic.line; ++line)
+      rest = rest.split('\n').second;
+    llvm::StringRef text = rest.split('\n').first.rtrim('\r');
+    size_t column = std::min<size_t>(diagnostic.column - 1, text.size());
+    size_t skipped = column > kExcerptWidth / 2 ? column - kExcerptWidth / 2 : 0;
+    diagnostic.excerpt = (text.substr(skipped, kExcerptWidth) + "\n").str() +
+                         std::string(column - skipped, ' ') + "^";
+  }
+}
 
 /// For a program that was not read to its end: what it left in the context is not known.
 Failure withDiagnostics(Kind kind, std::string message, ContextLease &lease) {
@@ -284,10 +304,14 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
   // Verification is a step of its own, so that the two kinds of mistake get two kinds of error.
   mlir::ParserConfig config(lease.get(), /*verifyAfterParse=*/false);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(source, config, name);
-  if (!module)
-    return withDiagnostics(Kind::Parse, "cannot parse " + name.str() + " as MLIR", lease);
-  if (mlir::failed(mlir::verify(*module)))
-    return withDiagnostics(Kind::Verification, name.str() + " is not valid", lease);
+  if (!module || mlir::failed(mlir::verify(*module))) {
+    Failure failure = withDiagnostics(
+        module ? Kind::Verification : Kind::Parse,
+        module ? name.str() + " is not valid" : "cannot parse " + name.str() + " as MLIR", lease);
+    if (!mlir::isBytecode(llvm::MemoryBufferRef(source, name)))
+      quote(failure.diagnostics, source, name);
+    return failure;
+  }
   return Program(std::move(lease), std::move(module));
 }
 

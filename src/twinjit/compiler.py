@@ -64,6 +64,15 @@ class Explanation:
     tier: Tier
     direct: bool
 
+    def __str__(self) -> str:
+        parts = [
+            f"{name}: {value.hex() if isinstance(value, bytes) else value}"
+            for name, value in self.key.parts
+        ]
+        direct = "direct" if self.direct else "after parsing"
+        found = "a miss" if self.tier == "compiled" else f"a hit in {self.tier}, {direct}"
+        return "\n".join([*parts, f"key: {self.key.hex}", f"would be {found}"])
+
 
 class Compiler:
     """Compiles programs, each distinct one once.
@@ -80,7 +89,8 @@ class Compiler:
     target
         What to make code for; the host by default.
     cache
-        True for the disk store that `config` names, False for none, or a directory.
+        True for the disk store that `config` names; False, None or ``"off"`` for none; or a
+        directory.
     config
         Settings; by default the environment's.
 
@@ -98,7 +108,7 @@ class Compiler:
         pipeline: str = AUTO,
         opt_level: int = 3,
         target: Target | None = None,
-        cache: bool | str | os.PathLike[str] = True,
+        cache: bool | str | os.PathLike[str] | None = True,
         config: Config | None = None,
     ) -> None:
         _check_options(pipeline, opt_level, target, config)
@@ -338,13 +348,15 @@ def _check_options(pipeline: object, opt_level: object, target: object, config: 
         raise ConfigError(f"config is {config!r}; give a twinjit.Config or None")
 
 
-def _open_store(cache: bool | str | os.PathLike[str], config: Config) -> DiskStore | None:
+def _open_store(cache: bool | str | os.PathLike[str] | None, config: Config) -> DiskStore | None:
     if cache is True:
         return DiskStore(config.cache_dir, config.cache_max_bytes) if config.cache_dir else None
-    if cache is False:
+    if cache is False or cache is None or cache == "off":
         return None
     if not isinstance(cache, (str, os.PathLike)) or not os.fspath(cache):
-        raise ConfigError(f"cache is {cache!r}; give True, False, or a directory")
+        raise ConfigError(
+            f"cache is {cache!r}; give True, False (or None, or 'off'), or a directory"
+        )
     return DiskStore(os.path.abspath(cache), config.cache_max_bytes)
 
 

@@ -48,6 +48,8 @@ class Diagnostic:
         File name of the location; empty where the location is unknown.
     line, column
         1-based; 0 where unknown.
+    excerpt
+        The line of the program's text, and a caret below the place; empty where it is not at hand.
     """
 
     severity: str
@@ -55,10 +57,12 @@ class Diagnostic:
     file: str = ""
     line: int = 0
     column: int = 0
+    excerpt: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
-        return f"{place}{self.severity}: {self.message}"
+        excerpt = "".join(f"\n    {line}" for line in self.excerpt.splitlines())
+        return f"{place}{self.severity}: {self.message}{excerpt}"
 
 
 class TwinjitError(Exception):

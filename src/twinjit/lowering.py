@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from twinjit._native import _llvm
+from twinjit.errors import PipelineError
 from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
 from twinjit.signature import Signature
 from twinjit.target import Target
@@ -67,7 +68,14 @@ def resolve_pipeline(wanted: str, program: _mlir.Program) -> ResolvedPipeline:
 def _identify(pipeline: Pipeline) -> ResolvedPipeline:
     from twinjit._native import _mlir  # loaded by whoever made the program
 
-    canonical, is_abbreviated, file_reader, libraries = _mlir.identify_pipeline(pipeline.text)
+    try:
+        identity = _mlir.identify_pipeline(pipeline.text)
+    except PipelineError as error:
+        if not pipeline.text.replace("-", "").isalnum():
+            raise
+        names = ", ".join([AUTO, *NAMED_PIPELINES])
+        raise PipelineError(f"{error.message}; the named pipelines are {names}") from None
+    canonical, is_abbreviated, file_reader, libraries = identity
     parts = [("pipeline", canonical)]
     if is_abbreviated:
         parts.append(("pipeline-given", " ".join(pipeline.text.split())))

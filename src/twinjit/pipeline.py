@@ -68,7 +68,12 @@ _FUSE = _join(
     "cse",
 )
 
-# Tensors to buffers. twinjit-tensor-abi settles ownership first; small temporaries go on the stack.
+# Dynamic sizes and indices that do not fit stop the call; without this they would read and write
+# out of bounds. What is known statically costs nothing: it folds away.
+_CHECK = _join("generate-runtime-verification", "canonicalize", "cse")
+
+# Tensors to buffers. twinjit-tensor-abi settles ownership first; small temporaries go on the
+# stack.
 # A loop may carry a tensor that no iteration updates in place: each iteration then has its own.
 _BUFFERISE = _join(
     "twinjit-tensor-abi",
@@ -144,6 +149,7 @@ NAMED_PIPELINES = MappingProxyType(
                 "linalg, tensor and TOSA on tensors: fused, bufferised, vectorisable loops",
                 _TO_LINALG,
                 _FUSE,
+                _CHECK,
                 _BUFFERISE,
                 _LOOPS,
                 _TO_LLVM,

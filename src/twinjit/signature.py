@@ -92,7 +92,7 @@ class Value:
         return self.text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Signature:
     """Name, parameters and results of a public function.
 
@@ -187,6 +187,9 @@ class Signature:
             uncallable=_typed(data["uncallable"], str),
             slots=slots,
         )
+
+    def __repr__(self) -> str:
+        return f"<Signature {self}>"
 
     def __str__(self) -> str:
         """``main(arg0: tensor<8x64xf32>) -> tensor<8x10xf32>``."""

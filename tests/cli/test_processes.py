@@ -52,6 +52,8 @@ def test_standard_input():
     assert done.stderr == (
         b"twinjit: error: cannot parse <stdin> as MLIR\n"
         b"  <stdin>:1:13: error: expected non-function type\n"
+        b"    func.func @f(\n"
+        b"                ^\n"
     )
 
 

@@ -20,6 +20,20 @@ namespace {
 
 namespace LLVM = mlir::LLVM;
 
+/// The message without the frame that generate-runtime-verification puts around it:
+///
+///   ERROR: Runtime op verification failed
+///   (operation)
+///   ^ (reason)
+///   Location: loc(unknown)
+std::string withoutFrame(llvm::StringRef text) {
+  if (!text.consume_front("ERROR: Runtime op verification failed\n"))
+    return text.str();
+  auto [operation, rest] = text.split("\n^ ");
+  llvm::StringRef reason = rest.split("\nLocation:").first;
+  return (reason + ", in " + operation).str();
+}
+
 class AssertionsPass
     : public mlir::PassWrapper<AssertionsPass, mlir::OperationPass<mlir::ModuleOp>> {
 public:
@@ -41,8 +55,8 @@ public:
     LLVM::LLVMFuncOp check = addCheck();
     for (auto [index, op] : llvm::enumerate(assertions)) {
       mlir::OpBuilder builder(op);
-      mlir::Value message =
-          LLVM::AddressOfOp::create(builder, op.getLoc(), addMessage(op.getMsg(), index));
+      mlir::Value message = LLVM::AddressOfOp::create(builder, op.getLoc(),
+                                                      addMessage(withoutFrame(op.getMsg()), index));
       LLVM::CallOp::create(builder, op.getLoc(), check, mlir::ValueRange{op.getArg(), message});
       op.erase();
     }
