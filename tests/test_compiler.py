@@ -377,6 +377,35 @@ def test_names_of_values_do_not_reach_the_object():
     assert len(objects) == 1
 
 
+def test_resource_keys_do_not_reach_the_object():
+    text = (EXAMPLES / "mlp.mlir").read_text()
+    renamed = text.replace("torch_tensor_", "renamed_")
+    assert renamed != text
+    one, two = (twinjit.Compiler(cache=False).compile(each) for each in (text, renamed))
+    assert one.key == two.key
+    assert one.object_code == two.object_code
+
+
+@pytest.mark.parametrize("name", ["mlp_dynamic", "convnet"])
+def test_every_process_gives_the_same_object(name):
+    path = EXAMPLES / f"{name}.mlir"
+    script = (
+        "import sys, twinjit\n"
+        "for path in sys.argv[1:]:\n"
+        "    exe = twinjit.Compiler(cache=False).compile(path)\n"
+        "sys.stdout.buffer.write(exe.object_code)"
+    )
+    # With a context and a code generator that have seen other programs, and with new ones.
+    alone, after_others = (
+        subprocess.run(
+            [sys.executable, "-c", script, *paths], check=True, capture_output=True
+        ).stdout
+        for paths in ([path], [EXAMPLES / "saxpy.mlir", EXAMPLES / "mlp_args.mlir", path])
+    )
+    assert alone == after_others
+    assert alone == twinjit.Compiler(cache=False).compile(path).object_code
+
+
 def test_unloading_leaks_nothing():
     script = textwrap.dedent("""
     import gc, resource, sys
