@@ -39,6 +39,7 @@ std::vector<Diagnostic> leftovers(mlir::ModuleOp module) {
         place = " in @" + parent.getName().str();
   });
   std::vector<Diagnostic> diagnostics;
+  diagnostics.reserve(found.size());
   for (const auto &[name, entry] : found)
     diagnostics.push_back({"error", "'" + name + "' was not lowered (" +
                                         std::to_string(entry.first) + " left, first" +
