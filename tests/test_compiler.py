@@ -339,6 +339,31 @@ def test_other_threads_run_while_a_program_compiles():
     assert longest < max(reports[0].phases.values()) / 2
 
 
+def test_first_use_of_llvm_by_many_threads():
+    script = textwrap.dedent("""
+    import sys, threading, twinjit
+    host = twinjit.Target.host()
+    barrier = threading.Barrier(8)
+    def work(index):
+        target = twinjit.Target(host.triple, "x86-64-v2", "") if index % 2 else host
+        barrier.wait()
+        assert twinjit.Compiler(cache=False, target=target).compile(sys.argv[1]).f(21) == 42
+        done.append(index)
+    done = []
+    threads = [threading.Thread(target=work, args=[index]) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(sorted(done))
+    """)
+    for _ in range(3):
+        printed = subprocess.run(
+            [sys.executable, "-c", script, TEXT], check=True, capture_output=True, text=True
+        ).stdout
+        assert printed.strip() == str(list(range(8)))
+
+
 # The key
 
 

@@ -2,6 +2,7 @@
 
 #include "codegen/admission.h"
 #include "codegen/machine.h"
+#include "common/clock.h"
 #include "common/symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,22 +16,12 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
-#include <chrono>
-#include <mutex>
-
 namespace twinjit {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Keeps what LLVM reports on a context instead of letting it print or exit.
 class DiagnosticCollector : public llvm::DiagnosticHandler {
@@ -53,39 +44,22 @@ private:
   std::vector<Diagnostic> &diagnostics;
 };
 
-/// LLVM's registries are global and their set-up is not thread-safe.
-void initialiseTargets() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    llvm::InitializeNativeTargetAsmParser();
-  });
-}
-
 llvm::CodeGenOptLevel codegenLevel(unsigned level) {
   return llvm::CodeGenOpt::getLevel(static_cast<int>(level))
       .value_or(llvm::CodeGenOptLevel::Default);
 }
 
 Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &options) {
-  initialiseTargets();
   const Target &wanted = options.target;
-  llvm::Triple triple(wanted.triple);
-  std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return Failure{Kind::Target, "no code generator for '" + wanted.triple + "': " + error};
-  std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
-  std::string unknown = unknownIn(*known, wanted.cpu, wanted.features);
-  if (!unknown.empty())
-    return Failure{Kind::Target, unknown};
+  auto backend = findBackend(wanted);
+  if (!backend)
+    return backend.failure();
   llvm::TargetOptions codegen;
   // A function without any instruction has no content that JITLink could place.
   codegen.TrapUnreachable = true;
-  auto machine = std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, wanted.cpu, wanted.features, codegen, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      codegenLevel(options.optLevel), /*JIT=*/true));
+  auto machine = std::unique_ptr<llvm::TargetMachine>((*backend)->createTargetMachine(
+      llvm::Triple(wanted.triple), wanted.cpu, wanted.features, codegen, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, codegenLevel(options.optLevel), /*JIT=*/true));
   if (!machine)
     return Failure{Kind::Target, "LLVM cannot generate code for '" + wanted.triple + "'"};
   return machine;

@@ -10,8 +10,10 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <memory>
+#include <mutex>
 
 namespace twinjit {
+
 std::string unknownIn(const llvm::MCSubtargetInfo &known, llvm::StringRef cpu,
                       llvm::StringRef features) {
   if (!cpu.empty() && !known.isCPUStringValid(cpu))
@@ -25,23 +27,36 @@ std::string unknownIn(const llvm::MCSubtargetInfo &known, llvm::StringRef cpu,
   return "";
 }
 
+Outcome<const llvm::Target *> findBackend(const Target &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+  llvm::Triple triple(target.triple);
+  std::string error;
+  const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, error);
+  std::unique_ptr<llvm::MCSubtargetInfo> known(
+      backend ? backend->createMCSubtargetInfo(triple, "", "") : nullptr);
+  if (!known)
+    return Failure{Kind::Target, "LLVM has no code generator for '" + target.triple + "'"};
+  std::string unknown = unknownIn(*known, target.cpu, target.features);
+  if (!unknown.empty())
+    return Failure{Kind::Target, unknown};
+  return backend;
+}
+
 std::string whyNotHere(const Target &target) {
   llvm::Triple wanted(target.triple), host(llvm::sys::getProcessTriple());
   if (wanted.getArch() != host.getArch() || wanted.getOS() != host.getOS() ||
       wanted.getEnvironment() != host.getEnvironment())
     return "its triple is " + target.triple + ", this process's " + host.str();
-  static const bool initialised = !llvm::InitializeNativeTarget();
-  std::string error;
-  const llvm::Target *backend =
-      initialised ? llvm::TargetRegistry::lookupTarget(wanted, error) : nullptr;
+  auto backend = findBackend(target);
   if (!backend)
-    return "LLVM has no code generator for " + target.triple;
-  using Subtarget = std::unique_ptr<llvm::MCSubtargetInfo>;
-  std::string unknown = unknownIn(*Subtarget(backend->createMCSubtargetInfo(wanted, "", "")),
-                                  target.cpu, target.features);
-  if (!unknown.empty())
-    return unknown;
-  Subtarget needed(backend->createMCSubtargetInfo(wanted, target.cpu, target.features));
+    return backend.failure().message;
+  std::unique_ptr<llvm::MCSubtargetInfo> needed(
+      (*backend)->createMCSubtargetInfo(wanted, target.cpu, target.features));
   // The host's table names instruction sets only, no tuning flags.
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     if (!feature.second && needed->checkFeatures("+" + feature.first().str()))

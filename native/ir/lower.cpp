@@ -1,9 +1,9 @@
+#include "common/clock.h"
 #include "ir/admission.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -13,17 +13,10 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
 #include <map>
 
 namespace twinjit {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// What is left that has no place in LLVM IR, with how often it occurs and where first.
 std::vector<Diagnostic> leftovers(mlir::ModuleOp module) {

@@ -295,7 +295,8 @@ void Program::checkTraces() {
 
 Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
                                 bool allowUnregistered) {
-  if (!source.starts_with("ML\xefR") && nesting(source) > kMaxNesting)
+  bool isText = !mlir::isBytecode(llvm::MemoryBufferRef(source, name));
+  if (isText && nesting(source) > kMaxNesting)
     return Failure{Kind::Parse, "cannot parse " + name.str() + " as MLIR: it is nested more than " +
                                     std::to_string(kMaxNesting) + " deep"};
   ContextLease lease;
@@ -308,7 +309,7 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
     Failure failure = withDiagnostics(
         module ? Kind::Verification : Kind::Parse,
         module ? name.str() + " is not valid" : "cannot parse " + name.str() + " as MLIR", lease);
-    if (!mlir::isBytecode(llvm::MemoryBufferRef(source, name)))
+    if (isText)
       quote(failure.diagnostics, source, name);
     return failure;
   }
