@@ -19,6 +19,7 @@ enum class Kind {
   Lowering,          // LoweringError: operations remain that LLVM IR has no place for
   Translation,       // LoweringError, from the translation to LLVM IR
   Unfingerprintable, // UnfingerprintableError
+  Policy,            // PolicyError: not a policy's canonical text
   Unsupported,       // UnsupportedProgramError: not a program we can take
   Target,            // TargetError: LLVM does not know it, or it is another machine's
   Emission,          // CompilationError: LLVM's optimiser or code generator refused

@@ -21,6 +21,8 @@ inline const char *exceptionName(Kind kind) {
     return "LoweringError";
   case Kind::Unfingerprintable:
     return "UnfingerprintableError";
+  case Kind::Policy:
+    return "PolicyError";
   case Kind::Unsupported:
     return "UnsupportedProgramError";
   case Kind::Target:

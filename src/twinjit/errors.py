@@ -23,6 +23,7 @@ __all__ = [
     "LoweringError",
     "ParseError",
     "PipelineError",
+    "PolicyError",
     "SignatureError",
     "TargetError",
     "TwinjitError",
@@ -135,6 +136,10 @@ class KeyPartError(TwinjitError, ValueError):
 
 class ConfigError(TwinjitError, ValueError):
     """A setting has a value Twinjit cannot use; the message names setting, value and cure."""
+
+
+class PolicyError(ConfigError):
+    """A policy has a setting Twinjit does not know, or a value for it that it cannot use."""
 
 
 class EntryNotFoundError(TwinjitError, AttributeError, KeyError):
