@@ -2,9 +2,13 @@
 #include "codegen/host.h"
 #include "common/gil.h"
 #include "common/raise.h"
+#include "ir/canonical_form.h"
+#include "ir/constants.h"
 #include "ir/identity.h"
+#include "ir/normalise.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
+#include "ir/stored_program.h"
 #include "ir/upstream_equivalence.h"
 
 #include "mlir-c/Bindings/Python/Interop.h"
@@ -126,6 +130,40 @@ bool equivalentToPython(const nb::object &a, const nb::object &b, const std::str
                            first, second));
 }
 
+nb::list constantsToPython(const nb::object &program, const std::string &policyText) {
+  Subject subject(program);
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto constants =
+      unwrap(withoutGil([&] { return largeConstants(subject.operation, policy); }, subject));
+  nb::list result;
+  for (const auto &[type, bytes] : constants)
+    result.append(nb::make_tuple(type, nb::bytes(bytes.data(), bytes.size())));
+  return result;
+}
+
+nb::list normaliseToPython(Program &program, const std::string &policyText) {
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto lifted = [&] {
+    WithoutGil released;
+    return normalise(program.module(), policy);
+  }();
+  nb::list result;
+  for (const LiftedConstant &constant : unwrap(std::move(lifted)))
+    result.append(nb::make_tuple(decoded(constant.name), constant.type, constant.size,
+                                 constant.alignment, decoded(constant.place)));
+  return result;
+}
+
+nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto bytecode = [&] {
+    WithoutGil released;
+    return toBytecode(program, policy);
+  }();
+  std::string bytes = unwrap(std::move(bytecode));
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
 Program transfer(const nb::object &capsule) {
   Subject subject(capsule);
   return unwrap(withoutGil([&] { return Program::transfer(subject.operation); }, subject));
@@ -205,6 +243,11 @@ NB_MODULE(_mlir, m) {
       "Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases "
       "the GIL as that does.");
 
+  m.def("constants", &constantsToPython, "program"_a, "policy"_a,
+        nb::sig("def constants(program: object, policy: str) -> list[tuple[str, bytes]]"),
+        "Types and contents of the large constants that do not count under a policy, in canonical "
+        "order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.");
+
   m.def(
       "upstream_hash",
       [](const nb::object &program) { return upstreamHash(Subject(program).operation); },
@@ -239,6 +282,16 @@ NB_MODULE(_mlir, m) {
           },
           nb::sig("def signatures(self) -> list[dict[str, object]]"),
           "Parameters and results of the functions that callers may enter.")
+      .def("normalise", &normaliseToPython, "policy"_a,
+           nb::sig("def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]"),
+           "Bring the program to the form that it shares with all that are the same under a "
+           "policy. Returns the large constants that became external variables, in canonical "
+           "order: the variable's name, the elements' type, size and alignment in bytes, and the "
+           "function they are in. Releases the GIL.")
+      .def("bytecode", &bytecodeToPython, "policy"_a,
+           nb::sig("def bytecode(self, policy: str) -> bytes"),
+           "The program as bytecode. It loses the locations that do not count under a policy. "
+           "Releases the GIL.")
       .def("lower", &lowerToPython, "pipeline"_a, "trusted"_a = false,
            nb::sig("def lower(self, pipeline: str, trusted: bool = False) -> "
                    "tuple[bytes, float, float]"),

@@ -11,9 +11,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from twinjit.compiler import Compiler, Explanation
+from twinjit.compiler import Compiler
 from twinjit.config import Config, parse_size
 from twinjit.executable import Executable
+from twinjit.explanation import Explanation
 from twinjit.identity import equivalent, fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline

@@ -8,6 +8,11 @@ def equivalent(a: object, b: object, policy: str) -> bool:
     Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases the GIL as that does.
     """
 
+def constants(program: object, policy: str) -> list[tuple[str, bytes]]:
+    """
+    Types and contents of the large constants that do not count under a policy, in canonical order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.
+    """
+
 def upstream_hash(program: object) -> int:
     """
     MLIR's own hash of each operation, combined, to measure against. Holds the GIL.
@@ -34,6 +39,16 @@ class Program:
 
     def signatures(self) -> list[dict[str, object]]:
         """Parameters and results of the functions that callers may enter."""
+
+    def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]:
+        """
+        Bring the program to the form that it shares with all that are the same under a policy. Returns the large constants that became external variables, in canonical order: the variable's name, the elements' type, size and alignment in bytes, and the function they are in. Releases the GIL.
+        """
+
+    def bytecode(self, policy: str) -> bytes:
+        """
+        The program as bytecode. It loses the locations that do not count under a policy. Releases the GIL.
+        """
 
     def lower(self, pipeline: str, trusted: bool = False) -> tuple[bytes, float, float]:
         """
