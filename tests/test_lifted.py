@@ -374,6 +374,13 @@ def test_binding_checks_types_and_sizes():
             wrong.bind(lifted)
 
 
+def test_section_of_artifacts():
+    lifted = [LiftedConstant("constant.0", "tensor<2xi8>", 2, 64)]
+    assert LiftedConstant.to_section(lifted) == (
+        b'[{"name": "constant.0", "type": "tensor<2xi8>", "size": 2, "alignment": 64}]'
+    )
+
+
 def test_digest_tells_contents_apart():
     kinds = ("t", "t")
     digests = {Constants(kinds, pair).digest for pair in [(b"ab", b""), (b"a", b"b"), (b"", b"ab")]}

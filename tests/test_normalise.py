@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import twinjit
 from tests import variants
 from twinjit import Policy
+from twinjit._native import _mlir
 
 RENAME = Policy(private_symbols="rename")
 ANY_ORDER = Policy(symbol_order="ignore")
@@ -285,6 +286,18 @@ def test_one_key_one_object(policy, pipeline, a, b):
     assert first.signatures == second.signatures
     copied = compile_anew(live(b), policy, pipeline)
     assert copied.object_code == first.object_code
+
+
+@pytest.mark.parametrize(("policy", "pipeline", "a", "b"), PAIRS.values(), ids=PAIRS)
+def test_the_canonical_form_has_the_same_fingerprint(policy, pipeline, a, b):
+    for text in (a, b):
+        program = _mlir.parse(text.encode(), "test.mlir")
+        before = _mlir.fingerprint(program, policy.text)
+        lifted = program.normalise(policy.text)
+        after = _mlir.fingerprint(program, policy.text)
+        assert (before == after) == (not lifted)  # a lifted constant is another operation
+        assert program.normalise(policy.text) == []
+        assert _mlir.fingerprint(program, policy.text) == after
 
 
 def test_pairs_take_every_pipeline():

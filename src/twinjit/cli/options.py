@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
 import twinjit
+from twinjit.errors import PolicyError
 
 __all__ = [
     "STDIN",
+    "AllowUnregistered",
     "Cache",
+    "Confirm",
     "File",
     "Json",
     "OptLevel",
     "Pipeline",
+    "Policy",
     "open_compiler",
     "open_program",
+    "read_policy",
 ]
 
 STDIN = "-"
@@ -48,25 +55,68 @@ Cache = Annotated[
         help="The disk cache's directory, or none; by default what the environment says.",
     ),
 ]
+AllowUnregistered = Annotated[
+    bool,
+    typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
+]
+Policy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="KEY=VALUE|JSON",
+        help="What counts as the same: one setting, such as private_symbols=rename, or several in "
+        "a JSON object. May be given several times.",
+    ),
+]
+Confirm = Annotated[
+    str | None,
+    typer.Option(
+        metavar="never|always",
+        help="Whether to compare the program of each hit with the one that the code was compiled "
+        "from; by default what the environment says.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs to read.")]
 
 
 def open_compiler(
-    cache: str | None, *, pipeline: str = "auto", opt_level: int = 3
+    cache: str | None,
+    *,
+    pipeline: str = "auto",
+    opt_level: int = 3,
+    policy: Sequence[str] | None = None,
+    confirm: str | None = None,
 ) -> twinjit.Compiler:
     """Make the compiler that the options describe.
 
     Raises
     ------
     typer.BadParameter
-        If the cache's directory has no name, as from an unset variable of a shell.
+        If the cache's directory has no name, as from an unset variable of a shell, or there is no
+        such policy or way to confirm.
     ConfigError
         If a setting of the environment cannot be used.
     """
     if cache == "":
         raise typer.BadParameter("an empty name is no directory", param_hint="'--cache'")
     place = True if cache is None else False if cache == _NO_CACHE else cache
-    return twinjit.Compiler(pipeline=pipeline, opt_level=opt_level, cache=place)
+    return twinjit.Compiler(
+        pipeline=pipeline,
+        opt_level=opt_level,
+        policy=read_policy(policy),
+        confirm=_read_confirm(confirm),
+        cache=place,
+    )
+
+
+def _read_confirm(word: str | None) -> Literal["never", "always"] | None:
+    if word is None:
+        return None
+    if word == "never":
+        return "never"
+    if word == "always":
+        return "always"
+    raise typer.BadParameter(f"{word!r} is neither never nor always", param_hint="'--confirm'")
 
 
 def open_program(file: str) -> Path | bytes:
@@ -78,3 +128,37 @@ def open_program(file: str) -> Path | bytes:
         If standard input cannot be read.
     """
     return sys.stdin.buffer.read() if file == STDIN else Path(file)
+
+
+def read_policy(settings: Sequence[str] | None) -> twinjit.Policy:
+    """Make the policy that ``--policy`` options describe; what is said last holds.
+
+    Raises
+    ------
+    typer.BadParameter
+        If there is none such.
+    """
+    found: dict[str, Any] = {}
+    try:
+        for text in settings or ():
+            found |= _read_settings(text)
+        return twinjit.Policy.from_settings(found)
+    except PolicyError as error:
+        raise typer.BadParameter(str(error), param_hint="'--policy'") from error
+
+
+def _read_settings(text: str) -> dict[str, Any]:
+    if text.lstrip().startswith("{"):
+        try:
+            settings: dict[str, Any] = json.loads(text)
+        except ValueError as error:
+            raise PolicyError(f"{text!r} is not JSON: {error}") from error
+        return settings
+    name, found, value = text.partition("=")
+    if not found:
+        raise PolicyError(f"{text!r} is no setting: give KEY=VALUE or a JSON object")
+    if name == "lift_bytes" and value.isdecimal():
+        return {name: int(value)}
+    if name == "discardable" and value not in ("keep", "ignore"):
+        return {name: value.split(",")}
+    return {name: value}

@@ -13,11 +13,14 @@ from twinjit.cli.failures import describe_error, report_error
 from twinjit.cli.files import replacing
 from twinjit.cli.options import (
     STDIN,
+    AllowUnregistered,
     Cache,
+    Confirm,
     File,
     Json,
     OptLevel,
     Pipeline,
+    Policy,
     open_compiler,
     open_program,
 )
@@ -42,10 +45,6 @@ Output = Annotated[
         help="The object file; - for standard output. By default FILE's name with .o, here.",
     ),
 ]
-AllowUnregistered = Annotated[
-    bool,
-    typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
-]
 Full = Annotated[bool, typer.Option("--full", help="Show long parts of the key in full.")]
 
 
@@ -55,6 +54,8 @@ def compile_program(
     output: Output = None,
     pipeline: Pipeline = "auto",
     opt_level: OptLevel = 3,
+    policy: Policy = None,
+    confirm: Confirm = None,
     cache: Cache = None,
     json: Json = False,
 ) -> None:
@@ -67,7 +68,9 @@ def compile_program(
         raise typer.BadParameter(
             "the object file needs standard output alone", param_hint="'--json'"
         )
-    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    compiler = open_compiler(
+        cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
+    )
     executable = compiler.compile(open_program(file))
     if path == _STDOUT:
         sys.stdout.buffer.write(executable.object_code)
@@ -118,11 +121,15 @@ def explain(
     full: Full = False,
     pipeline: Pipeline = "auto",
     opt_level: OptLevel = 3,
+    policy: Policy = None,
+    confirm: Confirm = None,
     cache: Cache = None,
     json: Json = False,
 ) -> None:
     """Show a program's key, and where its code would come from now."""
-    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    compiler = open_compiler(
+        cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
+    )
     explanation = compiler.explain(open_program(file))
     store = compiler.store.root if compiler.store else None
     if json:
@@ -133,6 +140,7 @@ def explain(
                 "hit": explanation.tier != "compiled",
                 "tier": explanation.tier,
                 "direct": explanation.direct,
+                "uncacheable": explanation.uncacheable or None,
                 "store": store,
             }
         )
@@ -140,7 +148,8 @@ def explain(
     console = stdout()
     for name, value in explanation.key.parts:
         console.print(f"{name:<18}{_abbreviate(value, full=full)}", highlight=False)
-    console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
+    if not explanation.uncacheable:
+        console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
     console.print(_describe_lookup(explanation, store), highlight=False)
 
 
@@ -160,6 +169,8 @@ def _abbreviate(value: str | bytes, *, full: bool) -> str:
 
 
 def _describe_lookup(explanation: twinjit.Explanation, store: str | None) -> str:
+    if explanation.uncacheable:
+        return f"never cached: {explanation.uncacheable}"
     if explanation.tier == "compiled":
         where = f"not in {store}" if store else "there is no disk cache"
         return f"miss: {where}"
