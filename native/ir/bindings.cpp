@@ -1,8 +1,10 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
 #include "codegen/host.h"
 #include "common/gil.h"
+#include "common/outline_python.h"
 #include "common/raise.h"
 #include "ir/identity.h"
+#include "ir/outline.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
 #include "ir/upstream_equivalence.h"
@@ -126,6 +128,16 @@ bool equivalentToPython(const nb::object &a, const nb::object &b, const std::str
                            first, second));
 }
 
+nb::list outlineToPython(const nb::object &program, const std::string &policyText) {
+  Subject subject(program);
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto records = unwrap(withoutGil([&] { return outline(subject.operation, policy); }, subject));
+  nb::list result;
+  for (const OutlineRecord &record : records)
+    result.append(toPython(record));
+  return result;
+}
+
 Program transfer(const nb::object &capsule) {
   Subject subject(capsule);
   return unwrap(withoutGil([&] { return Program::transfer(subject.operation); }, subject));
@@ -204,6 +216,13 @@ NB_MODULE(_mlir, m) {
       nb::sig("def equivalent(a: object, b: object, policy: str) -> bool"),
       "Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases "
       "the GIL as that does.");
+
+  m.def("outline", &outlineToPython, "program"_a, "policy"_a,
+        nb::sig("def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, "
+                "bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], "
+                "tuple[tuple[int, str], ...]]]"),
+        "What counts in a program under a policy, as plain tuples of ``Record`` and ``Field``. "
+        "Releases the GIL as ``fingerprint`` does while it reads the program.");
 
   m.def(
       "upstream_hash",

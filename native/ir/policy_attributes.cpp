@@ -19,6 +19,11 @@ bool isDiscardable(mlir::Operation &operation, mlir::StringAttr name) {
 
 } // namespace
 
+bool countsOperandOrder(mlir::Operation &operation, const Policy &policy) {
+  return !policy.ignoreOperandOrder || !operation.hasTrait<mlir::OpTrait::IsCommutative>() ||
+         operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>();
+}
+
 uint32_t PolicyAttributes::markOf(mlir::Operation &operation) const {
   uint32_t mark = symbols.contains(&operation) ? kRenamedSymbol : kPlain;
   return largeConstant(&operation, policy) ? mark | kLiftedConstant : mark;

@@ -16,6 +16,9 @@ enum Mark : uint32_t {
   kLiftedConstant = 2 // nor do its elements
 };
 
+/// Whether the order of the operation's operands counts.
+bool countsOperandOrder(mlir::Operation &operation, const Policy &policy);
+
 /// Leaves out of operations' attributes what does not count.
 class PolicyAttributes {
 public:

@@ -215,8 +215,7 @@ private:
 
   void writeUses(mlir::Operation &operation) {
     sink.number(operation.getNumOperands());
-    if (policy.ignoreOperandOrder && operation.hasTrait<mlir::OpTrait::IsCommutative>() &&
-        !operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>())
+    if (!countsOperandOrder(operation, policy))
       writeOperandsSorted(operation);
     else
       for (mlir::Value operand : operation.getOperands())

@@ -8,6 +8,11 @@ def equivalent(a: object, b: object, policy: str) -> bool:
     Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases the GIL as that does.
     """
 
+def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], tuple[tuple[int, str], ...]]]:
+    """
+    What counts in a program under a policy, as plain tuples of ``Record`` and ``Field``. Releases the GIL as ``fingerprint`` does while it reads the program.
+    """
+
 def upstream_hash(program: object) -> int:
     """
     MLIR's own hash of each operation, combined, to measure against. Holds the GIL.
