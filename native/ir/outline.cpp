@@ -88,13 +88,13 @@ public:
 
   // What the walk calls.
   void operation(mlir::Operation &operation) {
-    bool hasName = !renamed.contains(&operation);
+    uint32_t mark = filter.markOf(operation);
     mlir::StringAttr name = symbolName(&operation);
     OutlineRecord &record = records.emplace_back(
         OutlineRecord{depth, "operation", operation.getName().getStringRef().str(),
-                      name && hasName && !isUnnamedModule(operation) ? name.str() : "",
+                      name && !(mark & (kRenamedSymbol | kUnnamedModule)) ? name.str() : "",
                       placeOf(operation.getLoc())});
-    if (!hasName)
+    if (mark & kRenamedSymbol)
       record.defines.push_back({identities.of(&operation), "@" + name.str()});
     for (mlir::Value result : operation.getResults())
       record.defines.push_back({identities.of(result), texts.of(result)});
@@ -205,10 +205,6 @@ private:
       return numbers.of(a).value_or(0) < numbers.of(b).value_or(0);
     });
     return operands;
-  }
-
-  bool isUnnamedModule(mlir::Operation &operation) const {
-    return &operation == root && policy.ignoreModuleName && llvm::isa<mlir::ModuleOp>(operation);
   }
 
   void changeSymbolTable(mlir::Operation *table) {

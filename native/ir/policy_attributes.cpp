@@ -26,7 +26,11 @@ bool countsOperandOrder(mlir::Operation &operation, const Policy &policy) {
 
 uint32_t PolicyAttributes::markOf(mlir::Operation &operation) const {
   uint32_t mark = symbols.contains(&operation) ? kRenamedSymbol : kPlain;
-  return largeConstant(&operation, policy) ? mark | kLiftedConstant : mark;
+  if (largeConstant(&operation, policy))
+    mark |= kLiftedConstant;
+  if (policy.ignoreModuleName && &operation == root && llvm::isa<mlir::ModuleOp>(operation))
+    mark |= kUnnamedModule;
+  return mark;
 }
 
 mlir::Attribute PolicyAttributes::properties(mlir::Operation &operation) const {
@@ -65,10 +69,8 @@ mlir::DictionaryAttr PolicyAttributes::filter(mlir::Operation &operation, mlir::
 bool PolicyAttributes::counts(mlir::Operation &operation, mlir::NamedAttribute attribute,
                               bool isProperty) const {
   llvm::StringRef name = attribute.getName();
-  if (name == mlir::SymbolTable::getSymbolAttrName()) {
-    bool isModuleName = &operation == root && llvm::isa<mlir::ModuleOp>(operation);
-    return !(symbols.contains(&operation) || (policy.ignoreModuleName && isModuleName));
-  }
+  if (name == mlir::SymbolTable::getSymbolAttrName())
+    return !(markOf(operation) & (kRenamedSymbol | kUnnamedModule));
   if (std::optional<LargeConstant> constant = largeConstant(&operation, policy))
     if (name == constant->attribute)
       return false;

@@ -12,8 +12,9 @@ namespace twinjit {
 /// What an operation is under the policy, besides the attributes that are left of it.
 enum Mark : uint32_t {
   kPlain = 0,
-  kRenamedSymbol = 1, // its name does not count
-  kLiftedConstant = 2 // nor do its elements
+  kRenamedSymbol = 1,  // its name does not count
+  kLiftedConstant = 2, // nor do its elements
+  kUnnamedModule = 4   // nor does its name, if it has one
 };
 
 /// Whether the order of the operation's operands counts.

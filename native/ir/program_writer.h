@@ -3,6 +3,7 @@
 
 #include "ir/identity_attributes.h"
 #include "ir/numbering.h"
+#include "ir/outline_text.h"
 #include "ir/policy_attributes.h"
 #include "ir/symbol_order.h"
 
@@ -250,7 +251,7 @@ private:
     mlir::OperationName module(mlir::ModuleOp::getOperationName(), root->getContext());
     content(module.getIdentifier());
     if (!filter.keepsAll())
-      sink.number(kPlain);
+      sink.number(policy.ignoreModuleName ? kUnnamedModule : kPlain);
     content(mlir::Attribute(empty)); // properties
     content(mlir::Attribute(empty)); // attributes
     sink.number(0);                  // operands
@@ -264,8 +265,12 @@ private:
   }
 
   void fail(mlir::Operation &operation, llvm::StringRef why) {
-    if (problem.empty())
-      problem = ("'" + operation.getName().getStringRef() + "': " + why).str();
+    if (!problem.empty())
+      return;
+    problem = ("'" + operation.getName().getStringRef() + "'").str();
+    if (std::string place = placeOf(operation.getLoc()); !place.empty())
+      problem += " at " + place;
+    problem += ": " + why.str();
   }
 
   mlir::Operation *root;
