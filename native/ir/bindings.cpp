@@ -2,6 +2,7 @@
 #include "codegen/host.h"
 #include "common/gil.h"
 #include "common/raise.h"
+#include "ir/foreign.h"
 #include "ir/identity.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
@@ -57,17 +58,21 @@ void checkBuild() {
   throw nb::python_error();
 }
 
-/// Have MLIR's own bindings, where they are installed, register upstream's passes.
+/// Have MLIR's own bindings, where they can be loaded, register upstream's passes.
 ///
 /// Upstream defect. Versions: MLIR 22 with assertions. Trigger: registerAllPasses() called twice in
 /// a process, by us and by the bindings' import, in either order. Symptom: "Pass pipeline …
 /// registered multiple times" ends the process. Remove when: registering a pipeline twice is
 /// harmless.
+///
+/// They cannot be loaded where another package's bindings carry libraries of the same SONAME
+/// (IREE's libnanobind-mlir.so); nor can they be later, so that registerPasses() may do it for
+/// good.
 void registerUpstreamPasses() {
   try {
     nb::module_::import_("mlir._mlir_libs");
   } catch (nb::python_error &error) {
-    if (!error.matches(PyExc_ModuleNotFoundError))
+    if (!error.matches(PyExc_ImportError))
       throw;
   }
 }
@@ -122,6 +127,30 @@ Program parse(const nb::bytes &source, const std::string &name, bool allowUnregi
     return Program::parse(text, name, allowUnregistered);
   }();
   return unwrap(std::move(program));
+}
+
+Program parseForeignText(const nb::bytes &source, const std::string &name) {
+  llvm::StringRef text = view(source);
+  Outcome<Program> program = [&] {
+    WithoutGil released;
+    return parseForeign(text, name);
+  }();
+  return unwrap(std::move(program));
+}
+
+nb::tuple unknownToPython(const Program &program) {
+  Unknown unknown = [&] {
+    WithoutGil released;
+    return findUnknown(program.module());
+  }();
+  auto list = [](const std::vector<std::string> &texts) {
+    nb::list result;
+    for (const std::string &text : texts)
+      result.append(decoded(text));
+    return result;
+  };
+  return nb::make_tuple(list(unknown.operations), list(unknown.dialects), list(unknown.properties),
+                        list(unknown.references));
 }
 
 nb::dict toPython(const Value &value) {
@@ -202,6 +231,12 @@ NB_MODULE(_mlir, m) {
           },
           nb::sig("def fingerprint(self) -> bytes"), "32 bytes. Releases the GIL.")
       .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
+      .def("unknown", &unknownToPython,
+           nb::sig("def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]"),
+           "What no dialect here knows: names of operations; namespaces of attributes and types; "
+           "properties, as ``operation property``, that ``parse_foreign`` has kept; and those "
+           "attributes and types that refer to something their text does not hold. Releases the "
+           "GIL.")
       .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
       .def(
           "signatures",
@@ -223,6 +258,11 @@ NB_MODULE(_mlir, m) {
   m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
         nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),
         "Parse and verify MLIR text or bytecode. Releases the GIL.");
+  m.def("parse_foreign", &parseForeignText, "source"_a, "name"_a,
+        nb::sig("def parse_foreign(source: bytes, name: str) -> Program"),
+        "Parse and verify generic MLIR text that another build of MLIR printed, taking "
+        "unregistered operations, and keeping properties that operations here do not have. "
+        "Releases the GIL.");
   m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
         "Copy a live module or operation into a private context. Releases the GIL as "
         "``fingerprint`` does.");
