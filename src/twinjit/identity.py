@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from blake3 import blake3
+
+from twinjit import reader
 from twinjit.source import LiveModule, open_source
 
 __all__ = ["fingerprint"]
 
 
-def fingerprint(program: object, *, allow_unregistered: bool = False) -> str:
+def fingerprint(
+    program: object, *, allow_unregistered: bool = False, language: str = "auto"
+) -> str:
     """Digest a program's structure.
 
     The digest is the same whichever context, thread, process or machine built the program, however
@@ -19,7 +24,10 @@ def fingerprint(program: object, *, allow_unregistered: bool = False) -> str:
     program
         As for `Compiler.compile`.
     allow_unregistered
-        Accept text with operations of dialects that MLIR does not know.
+        Accept text with operations of dialects that MLIR does not know. Those in programs that
+        other packages hold are always accepted.
+    language
+        ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
 
     Returns
     -------
@@ -34,10 +42,20 @@ def fingerprint(program: object, *, allow_unregistered: bool = False) -> str:
         If part of it has no identity.
     UnsupportedProgramError
         If it is no program.
+    ConfigError
+        If `language` is not a language.
     """
     from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
 
-    source = open_source(program)
+    source = open_source(program, language=language)
     if isinstance(source, LiveModule):
         return _mlir.fingerprint(source.capsule).hex()
-    return _mlir.parse(source.data, source.name, allow_unregistered).fingerprint().hex()
+    reading = reader.read(source, allow_unregistered=allow_unregistered)
+    return _in_domain(reading.program.fingerprint(), reading.domain).hex()
+
+
+def _in_domain(fingerprint: bytes, domain: str) -> bytes:
+    """Keep fingerprints of programs whose meaning `domain` alone knows from all others."""
+    if not domain:
+        return fingerprint
+    return blake3(b"twinjit.domain\0" + fingerprint + domain.encode()).digest()
