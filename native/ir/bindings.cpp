@@ -77,6 +77,17 @@ void registerUpstreamPasses() {
   }
 }
 
+/// Before pipelines are read or run. Not at import: fingerprints need no passes, and whoever wants
+/// no more may load other packages' bindings afterwards.
+void loadPasses() {
+  static bool areLoaded = false; // guarded by the GIL
+  if (areLoaded)
+    return;
+  registerUpstreamPasses();
+  registerPasses();
+  areLoaded = true;
+}
+
 /// The operation behind a `_CAPIPtr` capsule of `mlir.ir` (a Module's or an Operation's).
 mlir::Operation *fromCapsule(const nb::object &capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_MODULE))
@@ -180,6 +191,7 @@ nb::dict toPython(const Signature &signature) {
 }
 
 nb::tuple identifyToPython(const std::string &text) {
+  loadPasses();
   PipelineIdentity identity = unwrap(identifyPipeline(text));
   nb::dict libraries;
   for (const auto &[path, build] : identity.libraries)
@@ -188,6 +200,7 @@ nb::tuple identifyToPython(const std::string &text) {
 }
 
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted) {
+  loadPasses();
   Outcome<Lowered> lowered = [&] {
     WithoutGil released;
     return lower(program, pipeline, trusted);
@@ -203,8 +216,6 @@ nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trus
 NB_MODULE(_mlir, m) {
   using namespace twinjit;
   checkBuild();
-  registerUpstreamPasses();
-  registerPasses();
 
   m.def(
       "fingerprint", &fingerprintLive, "capsule"_a,

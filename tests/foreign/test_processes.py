@@ -57,6 +57,22 @@ def test_iree() -> None:
     assert fingerprints("iree.compiler.ir", texts=texts) == expected(texts, 1)
 
 
+@pytest.mark.skipif(not is_installed("iree"), reason="iree.compiler is not installed")
+def test_iree_after_a_fingerprint() -> None:
+    code = """if True:
+        import twinjit
+        text = "func.func private @f()"
+        expected = twinjit.fingerprint(text)
+        import iree.compiler.ir
+        from tests.foreign.bundles import parse
+        assert twinjit.fingerprint(parse(iree.compiler.ir, text)) == expected
+        executable = twinjit.compile("func.func @f() { return }", cache=False)
+        assert executable.f() is None
+    """
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+
+
 @pytest.mark.skipif(not is_installed("iree", "jaxlib"), reason="iree or jaxlib is not installed")
 def test_iree_beside_jaxlib() -> None:
     texts = [TEXTS["scf"], MORE["resource"]]
