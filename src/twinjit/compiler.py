@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from twinjit import reader
 from twinjit.artifact import Artifact
 from twinjit.config import Config
 from twinjit.errors import ArtifactError, ConfigError, UnfingerprintableError
@@ -28,7 +29,7 @@ from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
-from twinjit.source import LiveModule, Source, SourceBytes, open_source
+from twinjit.source import Source, SourceBytes, open_source
 from twinjit.store.disk import DiskStore
 from twinjit.store.memory import LruCache
 from twinjit.target import Target
@@ -137,14 +138,17 @@ class Compiler:
         self._keys: OrderedDict[bytes, bytes] = OrderedDict()  # request digest to key digest
         self._counts: Counter[str] = Counter()
 
-    def compile(self, program: object) -> Executable:
+    def compile(self, program: object, *, language: str = "auto") -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
         Parameters
         ----------
         program
-            MLIR text, a path, bytecode, or a live ``mlir.ir`` Module or Operation (never modified;
-            no other thread may modify it meanwhile).
+            MLIR text, a path, bytecode, or a live Module or Operation of ``mlir.ir``, of MLIR's
+            bindings in another package, or of xDSL (never modified; no other thread may modify it
+            meanwhile).
+        language
+            ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
 
         Raises
         ------
@@ -153,19 +157,21 @@ class Compiler:
         UnresolvedSymbolError
             If it calls functions that nothing in this process defines.
         UnsupportedProgramError
-            If it is no program.
+            If it is no program, or has dialects that only the package that holds it knows.
+        ConfigError
+            If `language` is not a language.
         OSError
             If it names a file that cannot be read.
         """
         clock = Clock()
-        source = open_source(program)
+        source = open_source(program, language=language)
         request = self._request(source, clock)
         found = self._find_by_request(request) if request else None
         if found:
             return self._deliver(*found, clock)
         return self._compile_missed(source, request, clock)
 
-    def explain(self, program: object) -> Explanation:
+    def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
 
         Raises
@@ -177,7 +183,7 @@ class Compiler:
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        source = open_source(program)
+        source = open_source(program, language=language)
         parsed = _read(source, Clock())
         key = self._key(_fingerprint(parsed), resolve_pipeline(self.pipeline, parsed))
         request = self._request(source, Clock())
@@ -213,6 +219,7 @@ class Compiler:
     def _request(self, source: Source, clock: Clock) -> bytes | None:
         """Digest what was asked for; None for a live module without an identity."""
         if isinstance(source, SourceBytes):
+            reader.check_is_mlir(source)
             return self._hasher.of_source(source)
         _load_mlir(clock)
         try:
@@ -379,11 +386,7 @@ def _load_mlir(clock: Clock) -> None:
 def _read(source: Source, clock: Clock) -> _mlir.Program:
     """Bring a program into a private context."""
     _load_mlir(clock)
-    from twinjit._native import _mlir
-
-    if isinstance(source, LiveModule):
-        return _mlir.transfer(source.capsule)
-    return _mlir.parse(source.data, source.name)
+    return reader.read_to_compile(source)
 
 
 def _fingerprint(program: object) -> bytes:

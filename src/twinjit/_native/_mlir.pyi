@@ -34,6 +34,11 @@ class Program:
     def dialects(self) -> list[str]:
         """Namespaces of the dialects that occur, sorted."""
 
+    def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """
+        What no dialect here knows: names of operations; namespaces of attributes and types; properties, as ``operation property``, that ``parse_foreign`` has kept; and those attributes and types that refer to something their text does not hold. Releases the GIL.
+        """
+
     def uses_tensors(self) -> bool:
         """Whether any value is a tensor."""
 
@@ -47,6 +52,11 @@ class Program:
 
 def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
     """Parse and verify MLIR text or bytecode. Releases the GIL."""
+
+def parse_foreign(source: bytes, name: str) -> Program:
+    """
+    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
+    """
 
 def transfer(capsule: object) -> Program:
     """
