@@ -19,9 +19,18 @@ bool isDiscardable(mlir::Operation &operation, mlir::StringAttr name) {
 
 } // namespace
 
+bool countsOperandOrder(mlir::Operation &operation, const Policy &policy) {
+  return !policy.ignoreOperandOrder || !operation.hasTrait<mlir::OpTrait::IsCommutative>() ||
+         operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>();
+}
+
 uint32_t PolicyAttributes::markOf(mlir::Operation &operation) const {
   uint32_t mark = symbols.contains(&operation) ? kRenamedSymbol : kPlain;
-  return largeConstant(&operation, policy) ? mark | kLiftedConstant : mark;
+  if (largeConstant(&operation, policy))
+    mark |= kLiftedConstant;
+  if (policy.ignoreModuleName && &operation == root && llvm::isa<mlir::ModuleOp>(operation))
+    mark |= kUnnamedModule;
+  return mark;
 }
 
 mlir::Attribute PolicyAttributes::properties(mlir::Operation &operation) const {
@@ -87,7 +96,7 @@ bool PolicyAttributes::isKept(mlir::Operation &operation, mlir::NamedAttribute a
                               bool isProperty) const {
   mlir::StringAttr name = attribute.getName();
   if (name == mlir::SymbolTable::getSymbolAttrName())
-    return !(policy.ignoreModuleName && &operation == root && llvm::isa<mlir::ModuleOp>(operation));
+    return !(markOf(operation) & kUnnamedModule);
   return isProperty || !policy.ignoresDiscardable(name) || !isDiscardable(operation, name);
 }
 

@@ -12,9 +12,13 @@ namespace twinjit {
 /// What an operation is under the policy, besides the attributes that are left of it.
 enum Mark : uint32_t {
   kPlain = 0,
-  kRenamedSymbol = 1, // its name does not count
-  kLiftedConstant = 2 // nor do its elements
+  kRenamedSymbol = 1,  // its name does not count
+  kLiftedConstant = 2, // nor do its elements
+  kUnnamedModule = 4   // nor does its name, if it has one
 };
+
+/// Whether the order of the operation's operands counts.
+bool countsOperandOrder(mlir::Operation &operation, const Policy &policy);
 
 /// Leaves out of operations' attributes what does not count.
 class PolicyAttributes {

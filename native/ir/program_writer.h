@@ -3,6 +3,7 @@
 
 #include "ir/identity_attributes.h"
 #include "ir/numbering.h"
+#include "ir/outline_text.h"
 #include "ir/policy_attributes.h"
 #include "ir/symbol_order.h"
 
@@ -237,8 +238,7 @@ private:
 
   void writeUses(mlir::Operation &operation) {
     sink.number(operation.getNumOperands());
-    if (policy.ignoreOperandOrder && operation.hasTrait<mlir::OpTrait::IsCommutative>() &&
-        !operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>())
+    if (!countsOperandOrder(operation, policy))
       writeOperandsSorted(operation);
     else
       for (mlir::Value operand : operation.getOperands())
@@ -277,7 +277,7 @@ private:
     mlir::OperationName module(mlir::ModuleOp::getOperationName(), root->getContext());
     content(module.getIdentifier());
     if (!filter.keepsAll())
-      sink.number(kPlain);
+      sink.number(policy.ignoreModuleName ? kUnnamedModule : kPlain);
     content(mlir::Attribute(empty)); // properties
     content(mlir::Attribute(empty)); // attributes
     sink.number(0);                  // operands
@@ -291,8 +291,12 @@ private:
   }
 
   void fail(mlir::Operation &operation, llvm::StringRef why) {
-    if (problem.empty())
-      problem = ("'" + operation.getName().getStringRef() + "': " + why).str();
+    if (!problem.empty())
+      return;
+    problem = ("'" + operation.getName().getStringRef() + "'").str();
+    if (std::string place = placeOf(operation.getLoc()); !place.empty())
+      problem += " at " + place;
+    problem += ": " + why.str();
   }
 
   mlir::Operation *root;

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from twinjit import reader
 from twinjit.artifact import Artifact
 from twinjit.config import Config
 from twinjit.confirmation import Confirmer
@@ -124,14 +125,17 @@ class Compiler:
         self._identities: OrderedDict[bytes, bytes] = OrderedDict()  # by request digest
         self._counts: Counter[str] = Counter()
 
-    def compile(self, program: object) -> Executable:
+    def compile(self, program: object, *, language: str = "auto") -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
         Parameters
         ----------
         program
-            MLIR text, a path, bytecode, or a live ``mlir.ir`` Module or Operation (never modified;
-            no other thread may modify it meanwhile).
+            MLIR text, a path, bytecode, or a live Module or Operation of ``mlir.ir``, of MLIR's
+            bindings in another package, or of xDSL (never modified; no other thread may modify it
+            meanwhile).
+        language
+            ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
 
         Raises
         ------
@@ -140,19 +144,21 @@ class Compiler:
         UnresolvedSymbolError
             If it calls functions that nothing in this process defines.
         UnsupportedProgramError
-            If it is no program.
+            If it is no program, or has dialects that only the package that holds it knows.
+        ConfigError
+            If `language` is not a language.
         OSError
             If it names a file that cannot be read.
         """
         clock = Clock()
-        subject = Subject(open_source(program), clock, self.policy)
+        subject = self._open(program, language, clock)
         request = self._request(subject, clock)
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)
         return self._compile_missed(subject, request, clock)
 
-    def explain(self, program: object) -> Explanation:
+    def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
 
         Raises
@@ -163,7 +169,7 @@ class Compiler:
             As for `compile`.
         """
         clock = Clock()
-        subject = Subject(open_source(program), clock, self.policy)
+        subject = self._open(program, language, clock)
         resolved = resolve_pipeline(self.pipeline, subject.program)
         key = self._key(subject.fingerprint, resolved)
         why = subject.why_unknown
@@ -198,9 +204,15 @@ class Compiler:
 
     # Lookup
 
+    def _open(self, program: object, language: str, clock: Clock) -> Subject:
+        keeps_locations = self.policy.locations == "keep"
+        source = open_source(program, language=language, locations=keeps_locations)
+        return Subject(source, clock, self.policy)
+
     def _request(self, subject: Subject, clock: Clock) -> bytes | None:
         """Digest what was asked for; None for a live module without an identity."""
         if isinstance(subject.source, SourceBytes):
+            reader.check_is_mlir(subject.source)
             return self._hasher.of_source(subject.source)
         load_mlir(clock)
         fingerprint = live_fingerprint(subject.source, self.policy)

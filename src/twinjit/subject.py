@@ -6,6 +6,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from twinjit import reader
 from twinjit.constants import NO_CONSTANTS, Constants
 from twinjit.errors import UnfingerprintableError
 from twinjit.policy import Policy
@@ -96,8 +97,4 @@ def load_mlir(clock: Clock) -> None:
 def _read(source: Source, clock: Clock) -> _mlir.Program:
     """Bring a program into a private context."""
     load_mlir(clock)
-    from twinjit._native import _mlir
-
-    if isinstance(source, LiveModule):
-        return _mlir.transfer(source.capsule)
-    return _mlir.parse(source.data, source.name)
+    return reader.read_to_compile(source)

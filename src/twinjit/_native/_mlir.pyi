@@ -13,6 +13,11 @@ def constants(program: object, policy: str) -> list[tuple[str, bytes]]:
     Types and contents of the large constants that do not count under a policy, in canonical order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.
     """
 
+def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], tuple[tuple[int, str], ...]]]:
+    """
+    What counts in a program under a policy, as plain tuples of ``Record`` and ``Field``. Releases the GIL as ``fingerprint`` does while it reads the program.
+    """
+
 def upstream_hash(program: object) -> int:
     """
     MLIR's own hash of each operation, combined, to measure against. Holds the GIL.
@@ -33,6 +38,11 @@ class Program:
 
     def dialects(self) -> list[str]:
         """Namespaces of the dialects that occur, sorted."""
+
+    def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """
+        What no dialect here knows: names of operations; namespaces of attributes and types; properties, as ``operation property``, that ``parse_foreign`` has kept; and those attributes and types that refer to something their text does not hold. Releases the GIL.
+        """
 
     def uses_tensors(self) -> bool:
         """Whether any value is a tensor."""
@@ -57,6 +67,11 @@ class Program:
 
 def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
     """Parse and verify MLIR text or bytecode. Releases the GIL."""
+
+def parse_foreign(source: bytes, name: str) -> Program:
+    """
+    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
+    """
 
 def transfer(capsule: object) -> Program:
     """
