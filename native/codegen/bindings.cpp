@@ -98,6 +98,9 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
 namespace twinjit::call {
 void bind(nb::module_ &module); // native/call/bindings.cpp
 }
+namespace twinjit::llvmir {
+void bind(nb::module_ &module); // native/llvmir/bindings.cpp
+}
 
 NB_MODULE(_llvm, m) {
   using namespace twinjit;
@@ -166,4 +169,5 @@ NB_MODULE(_llvm, m) {
       "Link an object file into the process. Releases the GIL.");
 
   call::bind(m);
+  llvmir::bind(m);
 }

@@ -32,6 +32,9 @@ public:
 
   void digest(const Digest &value) { append(value); }
 
+  /// Bytes that are delimited within themselves.
+  void encoded(llvm::ArrayRef<uint8_t> bytes) { append(bytes); }
+
   Digest finish() {
     if (!stream)
       return llvm::BLAKE3::hash<32>(pending);
