@@ -107,6 +107,9 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
 namespace twinjit::call {
 void bind(nb::module_ &module); // native/call/bindings.cpp
 }
+namespace twinjit::llvmir {
+void bind(nb::module_ &module); // native/llvmir/bindings.cpp
+}
 
 NB_MODULE(_llvm, m) {
   using namespace twinjit;
@@ -176,4 +179,5 @@ NB_MODULE(_llvm, m) {
       "symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.");
 
   call::bind(m);
+  llvmir::bind(m);
 }

@@ -3,13 +3,12 @@
 #include "codegen/admission.h"
 #include "codegen/machine.h"
 #include "common/clock.h"
+#include "common/diagnostics.h"
 #include "common/symbols.h"
+#include "llvmir/debug_info.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -23,27 +22,6 @@
 
 namespace twinjit {
 namespace {
-
-/// Keeps what LLVM reports on a context instead of letting it print or exit.
-class DiagnosticCollector : public llvm::DiagnosticHandler {
-public:
-  explicit DiagnosticCollector(std::vector<Diagnostic> &diagnostics) : diagnostics(diagnostics) {}
-
-  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() == llvm::DS_Remark)
-      return true; // statistics of passes
-    static constexpr const char *kNames[] = {"error", "warning", "remark", "note"};
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvm::DiagnosticPrinterRawOStream printer(stream);
-    info.print(printer);
-    diagnostics.push_back({kNames[info.getSeverity()], text});
-    return true;
-  }
-
-private:
-  std::vector<Diagnostic> &diagnostics;
-};
 
 llvm::CodeGenOptLevel codegenLevel(unsigned level) {
   return llvm::CodeGenOpt::getLevel(static_cast<int>(level))
@@ -70,7 +48,7 @@ Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &opt
 /// debug information, and LLVM writes it without checking it: a subprogram without a type ends the
 /// process.
 void normalise(llvm::Module &module) {
-  llvm::StripDebugInfo(module);
+  llvmir::dropDebugInfo(module);
   module.setModuleIdentifier("twinjit");
   module.setSourceFileName("twinjit");
 }

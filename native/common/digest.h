@@ -57,6 +57,9 @@ public:
 
   void digest(const Digest &value) { append(value); }
 
+  /// Bytes that are delimited within themselves.
+  void encoded(llvm::ArrayRef<uint8_t> bytes) { append(bytes); }
+
   Digest finish() {
     if (exact)
       return asDigest(exact->of(pending));

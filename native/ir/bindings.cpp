@@ -205,11 +205,7 @@ nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
 nb::list outlineToPython(const nb::object &program, const std::string &policyText) {
   Subject subject(program);
   Policy policy = unwrap(Policy::parse(policyText));
-  auto records = unwrap(withoutGil([&] { return outline(subject.operation, policy); }, subject));
-  nb::list result;
-  for (const OutlineRecord &record : records)
-    result.append(toPython(record));
-  return result;
+  return toPython(unwrap(withoutGil([&] { return outline(subject.operation, policy); }, subject)));
 }
 
 Program transfer(const nb::object &capsule) {

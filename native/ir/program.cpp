@@ -1,5 +1,6 @@
 #include "ir/program.h"
 
+#include "common/diagnostics.h"
 #include "ir/identity_memo.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -24,8 +25,6 @@
 namespace twinjit {
 namespace {
 
-constexpr size_t kExcerptWidth = 100;
-
 /// Give the diagnostics on `name` the lines of `source` that they point to.
 void quote(std::vector<Diagnostic> &diagnostics, llvm::StringRef source, llvm::StringRef name) {
   for (Diagnostic &diagnostic : diagnostics) {
@@ -34,11 +33,7 @@ void quote(std::vector<Diagnostic> &diagnostics, llvm::StringRef source, llvm::S
     llvm::StringRef rest = source;
     for (unsigned line = 1; line != diagnostic.line; ++line)
       rest = rest.split('\n').second;
-    llvm::StringRef text = rest.split('\n').first.rtrim('\r');
-    size_t column = std::min<size_t>(diagnostic.column - 1, text.size());
-    size_t skipped = column > kExcerptWidth / 2 ? column - kExcerptWidth / 2 : 0;
-    diagnostic.excerpt = (text.substr(skipped, kExcerptWidth) + "\n").str() +
-                         std::string(column - skipped, ' ') + "^";
+    diagnostic.excerpt = excerpt(rest.split('\n').first, diagnostic.column - 1);
   }
 }
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from twinjit import reader
+from twinjit._native import _llvm
 from twinjit.outline import Record, records
 from twinjit.policy import Policy
-from twinjit.source import LiveModule, Source, open_source
+from twinjit.source import LiveModule, Source, SourceBytes, open_source
 
-__all__ = ["Subject", "equivalent", "fingerprint", "open_subject"]
+__all__ = ["Comparand", "equivalent", "fingerprint", "open_comparand"]
 
 
-class Subject(Protocol):
+class Comparand(Protocol):
     """A program to identify, in one language."""
 
     @property
@@ -26,7 +27,7 @@ class Subject(Protocol):
     def fingerprint(self, policy: Policy) -> bytes:
         """Digest it, 32 bytes."""
 
-    def equivalent(self, other: Subject, policy: Policy) -> bool:
+    def equivalent(self, other: Comparand, policy: Policy) -> bool:
         """Compare it with another of its language and domain."""
 
     def outline(self, policy: Policy) -> list[Record]:
@@ -75,10 +76,10 @@ def fingerprint(
         If `language` is not a language.
     """
     policy = policy or Policy()
-    subject = open_subject(
+    comparand = open_comparand(
         program, policy, allow_unregistered=allow_unregistered, language=language
     )
-    return subject.fingerprint(policy).hex()
+    return comparand.fingerprint(policy).hex()
 
 
 def equivalent(
@@ -108,7 +109,7 @@ def equivalent(
     """
     policy = policy or Policy()
     first, second = (
-        open_subject(each, policy, allow_unregistered=allow_unregistered, language=language)
+        open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
         for each in (a, b)
     )
     if (first.language, first.domain) != (second.language, second.domain):
@@ -116,9 +117,9 @@ def equivalent(
     return first.equivalent(second, policy)
 
 
-def open_subject(
+def open_comparand(
     program: object, policy: Policy, *, allow_unregistered: bool, language: str
-) -> Subject:
+) -> Comparand:
     """Bring a program into a form that has an identity.
 
     Parameters
@@ -135,10 +136,12 @@ def open_subject(
     """
     locations = policy.locations == "keep"
     source = open_source(program, language=language, locations=locations)
-    return _MlirSubject(source, allow_unregistered=allow_unregistered)
+    if isinstance(source, SourceBytes) and source.language == "llvm":
+        return _LlvmComparand(source)
+    return _MlirComparand(source, allow_unregistered=allow_unregistered)
 
 
-class _MlirSubject:
+class _MlirComparand:
     language = "mlir"
 
     def __init__(self, source: Source, *, allow_unregistered: bool) -> None:
@@ -154,13 +157,31 @@ class _MlirSubject:
 
         return _mlir.fingerprint(self._program, policy.text, self.domain)
 
-    def equivalent(self, other: Subject, policy: Policy) -> bool:
+    def equivalent(self, other: Comparand, policy: Policy) -> bool:
         from twinjit._native import _mlir
 
-        assert isinstance(other, _MlirSubject)  # noqa: S101 -- one language, as the caller saw to
+        assert isinstance(other, _MlirComparand)  # noqa: S101 -- one language, as the caller saw to
         return _mlir.equivalent(self._program, other._program, policy.text)
 
     def outline(self, policy: Policy) -> list[Record]:
         from twinjit._native import _mlir
 
         return records(_mlir.outline(self._program, policy.text))
+
+
+class _LlvmComparand:
+    language = "llvm"
+    domain = ""
+
+    def __init__(self, source: SourceBytes) -> None:
+        self._module = _llvm.parse_module(source.data, source.name)
+
+    def fingerprint(self, policy: Policy) -> bytes:
+        return self._module.fingerprint(policy.text)
+
+    def equivalent(self, other: Comparand, policy: Policy) -> bool:
+        assert isinstance(other, _LlvmComparand)  # noqa: S101 -- one language, as the caller saw to
+        return self._module.equivalent(other._module, policy.text)
+
+    def outline(self, policy: Policy) -> list[Record]:
+        return records(self._module.outline(policy.text))

@@ -108,8 +108,8 @@ def check_is_mlir(source: SourceBytes) -> None:
     """
     if source.language != "mlir":
         raise UnsupportedProgramError(
-            f"{source.name} is LLVM IR, which twinjit does not take yet; if it is MLIR, say so "
-            "with language='mlir'"
+            f"{source.name} is LLVM IR, which twinjit identifies, but does not compile yet; if "
+            "it is MLIR, say so with language='mlir'"
         )
 
 

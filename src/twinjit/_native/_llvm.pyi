@@ -93,3 +93,32 @@ def check_convention(name: str, arguments: Sequence[object], results: Sequence[o
     """
     Why ``Function`` would refuse a description (its parameters are the same); empty where it would not. Holds the GIL.
     """
+
+class Module:
+    """
+    An LLVM module in a context of its own. Any number of threads may use it; they take turns.
+    """
+
+    def fingerprint(self, policy: str, domain: str = '') -> bytes:
+        """
+        32 bytes, under the canonical text of a policy. Fingerprints of different domains differ. Releases the GIL.
+        """
+
+    def equivalent(self, other: Module, policy: str) -> bool:
+        """
+        Whether both are the same program under a policy; trusts no hash. Releases the GIL.
+        """
+
+    def outline(self, policy: str) -> list[tuple[int, str, str, str, str, bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], tuple[tuple[int, str], ...]]]:
+        """
+        What counts under a policy, as plain tuples of ``Record`` and ``Field``. Releases the GIL while it reads the module.
+        """
+
+    def bitcode(self) -> bytes:
+        """The module as bitcode of this LLVM. Releases the GIL."""
+
+    def __str__(self) -> str:
+        """The module as LLVM prints it. Releases the GIL."""
+
+def parse_module(source: bytes, name: str) -> Module:
+    """Parse and verify LLVM IR text or bitcode. Releases the GIL."""
