@@ -104,6 +104,8 @@ def _moved(pairing: Pairing) -> Iterator[int]:
     """Give the left nodes whose partners are in another list, or in another order."""
     parents = pairing.right.parent
     for a, children in enumerate(pairing.left.children):
+        if not children:
+            continue
         parent = ROOT if a == len(pairing.a) else pairing.a[a]
         paired = [child for child in children if pairing.a[child] != NONE]
         here = [child for child in paired if parents[pairing.a[child]] == parent]

@@ -89,7 +89,7 @@ class Places:
 def _number(tree: Tree) -> tuple[list[int], list[int]]:
     """Return each node's number among its siblings of a kind, and its ancestor near the root."""
     numbers = [0] * len(tree.records)
-    for children in tree.children:
+    for children in filter(None, tree.children):
         seen: Counter[str] = Counter()
         for child in children:
             kind = tree.records[child].kind

@@ -14,6 +14,7 @@ from twinjit.alignment.votes import Vote, expect, vote, vote_of_unique
 __all__ = ["align", "alignments"]
 
 _MOST_ROUNDS = 3
+_MOST_WORK = 8
 
 
 def alignments(left: Tree, right: Tree) -> Iterator[tuple[Pairing, Mapping[Vote, int]]]:
@@ -32,6 +33,8 @@ def alignments(left: Tree, right: Tree) -> Iterator[tuple[Pairing, Mapping[Vote,
     votes = vote(pairing)
     yield pairing, votes
     expected = expect(pairing, vote_of_unique(left, right)) or expect(pairing, votes)
+    if pairing.work > _MOST_WORK * (len(left.records) + len(right.records)):
+        return  # so little is the same that users tell nothing
     for _ in range(_MOST_ROUNDS):
         if expected is None:
             return
@@ -62,8 +65,10 @@ def _pair_below(pairing: Pairing, pairs: list[tuple[int, int]]) -> None:
         if a != ROOT and pairing.identical(a, b):
             pairing.pair_subtrees(a, b)
             continue
-        children = pairing.left.children[a]
-        _pair_children(pairing, children, pairing.right.children[b])
+        children, others = pairing.left.children[a], pairing.right.children[b]
+        if not (children and others):
+            continue
+        _pair_children(pairing, children, others)
         pairs.extend(
             (child, pairing.a[child]) for child in reversed(children) if pairing.a[child] != NONE
         )

@@ -7,7 +7,7 @@ taken for good. That keeps the work proportional to the edits that lie close tog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from twinjit.alignment.pairing import NONE, Pairing
@@ -30,14 +30,28 @@ class _Run(NamedTuple):
 class _Front(NamedTuple):
     """The farthest point that a number of edits reaches on a diagonal.
 
-    `x` is the place in the left list, `start` where the path came to this diagonal, `slid` how many
-    equal nodes it ended with.
+    `x` is the place in the left list, `start` where the path came to this diagonal, `changes` how
+    much changed in the nodes on the path, `slid` how many equal nodes it ended with.
     """
 
     x: int
     start: int
+    diagonal: int
     before: _Run | None
+    changes: int
     slid: int
+
+    @property
+    def y(self) -> int:
+        """The place in the right list."""
+        return self.x - self.diagonal
+
+
+class _Finish(NamedTuple):
+    """A path that has used up one of the lists, and what it costs in all."""
+
+    edits: int
+    front: _Front
 
 
 class EditWalk:
@@ -47,8 +61,8 @@ class EditWalk:
     ----------
     pairing
         Gets the pairs.
-    may_change
-        Tells whether two nodes may be one node changed.
+    changes
+        Tells how much changed if two nodes are one node changed; 0 if they are not.
     a, b
         The lists.
     """
@@ -56,12 +70,12 @@ class EditWalk:
     def __init__(
         self,
         pairing: Pairing,
-        may_change: Callable[[int, int], bool],
+        changes: Callable[[int, int], int],
         a: Sequence[int],
         b: Sequence[int],
     ) -> None:
         self._pairing = pairing
-        self._may_change = may_change
+        self._changes = changes
         self._a = a
         self._b = b
         self._place_a = {node: x for x, node in enumerate(a)}
@@ -89,56 +103,52 @@ class EditWalk:
         bool
             Whether a path was taken.
         """
-        start = _Front(self.x, self.x, None, 0)
-        fronts = {self.x - self.y: self._slide(self.x - self.y, start)}
-        finished: tuple[int, int] | None = None  # edits in all, diagonal
+        start = _Front(self.x, self.x, self.x - self.y, None, 0, 0)
+        fronts = {start.diagonal: self._slide(start)}
+        finished: _Finish | None = None
         for edits in range(most_edits + 1):
             if edits:
                 fronts = self._next(fronts)
-            finished = min(filter(None, (finished, self._finish(fronts, edits))), default=None)
-            if finished and finished[0] <= edits + 1:
-                return self._take(fronts, finished[1], end=True)
-            diagonal = max(fronts, key=lambda k: (fronts[k].slid, -abs(k)))
-            if fronts[diagonal].slid >= _CERTAIN:
-                return self._take(fronts, diagonal)
+            finished = _cheapest([*self._finish(fronts, edits), *filter(None, [finished])])
+            if finished and finished.edits <= edits:
+                return self._take(finished.front, end=True)
+            best = max(fronts.values(), key=lambda front: (front.slid, -abs(front.diagonal)))
+            if best.slid >= _CERTAIN:
+                return self._take(best)
         if not force:
             return False
         if finished:
-            return self._take(fronts, finished[1], end=True)
-        return self._take(fronts, max(fronts, key=lambda k: (2 * fronts[k].x - k, -abs(k))))
+            return self._take(finished.front, end=True)
+        return self._take(max(fronts.values(), key=lambda front: (front.x + front.y, front.x)))
 
-    def _finish(self, fronts: dict[int, _Front], edits: int) -> tuple[int, int] | None:
-        """Return the edits that the best path needs in all that has used up one of the lists."""
+    def _finish(self, fronts: dict[int, _Front], edits: int) -> Iterator[_Finish]:
+        """Give the paths that have used up one of the lists."""
         left, right = len(self._a), len(self._b)
-        return min(
-            (
-                (edits + left - front.x + right - (front.x - diagonal), diagonal)
-                for diagonal, front in fronts.items()
-                if front.x == left or front.x - diagonal == right
-            ),
-            default=None,
-        )
+        for front in fronts.values():
+            if front.x == left or front.y == right:
+                yield _Finish(edits + left - front.x + right - front.y, front)
 
     def _next(self, fronts: dict[int, _Front]) -> dict[int, _Front]:
         """Make one more edit on every path; keep the farthest on each diagonal."""
         found: dict[int, _Front] = {}
         left, right = len(self._a), len(self._b)
         for diagonal, front in fronts.items():
-            x, y = front.x, front.x - diagonal
-            if x < left and y < right and self._may_change(self._a[x], self._b[y]):
-                _keep(found, diagonal, _Front(x + 1, front.start, front.before, 0))
+            x, y = front.x, front.y
+            changes = self._changes(self._a[x], self._b[y]) if x < left and y < right else 0
+            if changes:
+                _keep(found, front._replace(x=x + 1, changes=front.changes + changes, slid=0))
             run = _Run(front.start, x, diagonal, front.before)
             if x < left:
-                _keep(found, diagonal + 1, _Front(x + 1, x + 1, run, 0))
+                _keep(found, _Front(x + 1, x + 1, diagonal + 1, run, front.changes, 0))
             if y < right:
-                _keep(found, diagonal - 1, _Front(x, x, run, 0))
-        for diagonal, front in fronts.items():  # a path that cannot go on stays what it was
-            _keep(found, diagonal, front)
-        return {diagonal: self._slide(diagonal, front) for diagonal, front in found.items()}
+                _keep(found, _Front(x, x, diagonal - 1, run, front.changes, 0))
+        for front in fronts.values():  # a path that cannot go on stays what it was
+            _keep(found, front)
+        return {diagonal: self._slide(front) for diagonal, front in found.items()}
 
-    def _slide(self, diagonal: int, front: _Front) -> _Front:
+    def _slide(self, front: _Front) -> _Front:
         """Go on along equal nodes."""
-        x, y = front.x, front.x - diagonal
+        x, y = front.x, front.y
         left, right = len(self._a), len(self._b)
         while x < left and y < right and self._same(x, y, front):
             x += 1
@@ -187,22 +197,23 @@ class EditWalk:
             return x - run.diagonal if x < run.end else NONE
         return self._place_b.get(self._pairing.a[self._a[x]], NONE)
 
-    def _take(self, fronts: dict[int, _Front], diagonal: int, *, end: bool = False) -> bool:
+    def _take(self, front: _Front, *, end: bool = False) -> bool:
         """Pair what a path paired; go on behind it, or at the end of the lists."""
-        front = fronts[diagonal]
-        run: _Run | None = _Run(front.start, front.x, diagonal, front.before)
+        run: _Run | None = _Run(front.start, front.x, front.diagonal, front.before)
         while run is not None:
             for x in range(run.start, run.end):
                 self._pairing.pair(self._a[x], self._b[x - run.diagonal])
             run = run.before
-        moved = front.x > self.x or front.x - diagonal > self.y
-        self.x, self.y = front.x, front.x - diagonal
-        if end:
-            self.x, self.y = len(self._a), len(self._b)
+        moved = front.x > self.x or front.y > self.y
+        self.x, self.y = (len(self._a), len(self._b)) if end else (front.x, front.y)
         return moved or end
 
 
-def _keep(fronts: dict[int, _Front], diagonal: int, front: _Front) -> None:
-    known = fronts.get(diagonal)
-    if known is None or front.x > known.x:
-        fronts[diagonal] = front
+def _cheapest(paths: Sequence[_Finish]) -> _Finish | None:
+    return min(paths, key=lambda path: (path.edits, path.front.changes), default=None)
+
+
+def _keep(fronts: dict[int, _Front], front: _Front) -> None:
+    known = fronts.get(front.diagonal)
+    if known is None or (front.x, -front.changes) > (known.x, -known.changes):
+        fronts[front.diagonal] = front

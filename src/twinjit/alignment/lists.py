@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from twinjit.alignment.edits import EditWalk
 from twinjit.alignment.pairing import NONE, Pairing
-from twinjit.alignment.similarity import may_change
+from twinjit.alignment.similarity import changes
 from twinjit.alignment.tree import FREE
 
 __all__ = ["increasing", "pair_lists"]
@@ -55,7 +56,7 @@ def pair_lists(pairing: Pairing, a: list[int], b: list[int]) -> None:
         if not a or not b:
             continue
         if len(a) == len(b) == 1:
-            if may_change(pairing, a[0], b[0], alone=True):
+            if changes(pairing, a[0], b[0], alone=True):
                 pairing.pair(a[0], b[0])
             continue
         possible = _possible(pairing, a, b)
@@ -117,7 +118,7 @@ def _possible(pairing: Pairing, a: list[int], b: list[int]) -> tuple[list[int], 
 
 def _pair_near(pairing: Pairing, a: list[int], b: list[int]) -> list[tuple[list[int], list[int]]]:
     """Pair along paths of few edits; return the gaps that remain."""
-    walk = EditWalk(pairing, lambda x, y: may_change(pairing, x, y), a, b)
+    walk = EditWalk(pairing, partial(changes, pairing), a, b)
     split_at = len(a) + len(b)
     near = _NEAR
     while not walk.done:

@@ -13,11 +13,15 @@ __all__ = ["pair_moved"]
 _MOST_CANDIDATES = 16
 """How many subtrees of one shape to look at for each."""
 
+_MOST_COMPARED = 256
+"""How many nodes of a subtree to look at."""
+
 
 def pair_moved(pairing: Pairing) -> list[tuple[int, int]]:
     """Pair subtrees that are the same, references included, but in another place.
 
-    Within a list, a node that was taken for another one changed goes to where it is the same.
+    Within a list, a node that was taken for another one changed goes to where it is the same. Nodes
+    that are expected to be partners become partners even if they changed.
 
     Returns
     -------
@@ -34,6 +38,9 @@ def pair_moved(pairing: Pairing) -> list[tuple[int, int]]:
         b = _best(pairing, a, candidates[:_MOST_CANDIDATES])
         if b != NONE:
             candidates.remove(b)
+        else:
+            b = _expected(pairing, a)
+        if b != NONE:
             _part_subtree(pairing, a)
             _part_subtree(pairing, pairing.b[b])
             pairing.pair(a, b)
@@ -66,8 +73,25 @@ def _best(pairing: Pairing, a: int, candidates: Sequence[int]) -> int:
     return found
 
 
+def _expected(pairing: Pairing, a: int) -> int:
+    """Return the node that one without partner is expected to be, if that has none either."""
+    b = pairing.expected.a.get(a, NONE)
+    alone = b != NONE and pairing.a[a] == NONE == pairing.b[b]
+    return b if alone and pairing.left.sort[a] == pairing.right.sort[b] else NONE
+
+
 def _same(pairing: Pairing, a: int, b: int) -> bool:
-    return pairing.expected.allows(a, b) and (pairing.identical(a, b) or pairing.refers_alike(a, b))
+    """Tell whether two subtrees of one shape are the same, as far as is known."""
+    if not pairing.expected.allows(a, b):
+        return False
+    if pairing.identical(a, b):
+        return True
+    left, right = pairing.left, pairing.right
+    size = min(left.end[a] - a, _MOST_COMPARED)
+    pairing.work += size
+    return all(
+        pairing.refers_alike(a + place, b + place, (a, b, left.end[a])) for place in range(size)
+    )
 
 
 def _siblings(pairing: Pairing, a: int, b: int) -> bool:

@@ -75,14 +75,27 @@ class Pairing:
         digest = self.left.records[a].digest
         return bool(digest) and digest == self.right.records[b].digest
 
-    def refers_alike(self, a: int, b: int) -> bool:
-        """Tell whether the references of two nodes of one shape agree, as far as is known."""
+    def refers_alike(self, a: int, b: int, inside: tuple[int, int, int] = (0, 0, 0)) -> bool:
+        """Tell whether the references of two nodes of one shape agree, as far as is known.
+
+        Parameters
+        ----------
+        a, b
+            The nodes.
+        inside
+            The roots of subtrees of one shape that they are in, to be paired node by node; and the
+            end of the left one.
+        """
+        root, other_root, end = inside
         left, right = self.left, self.right
         for target, slot, other, other_slot in zip(
             left.targets[a], left.slots[a], right.targets[b], right.slots[b], strict=True
         ):
             if target == FREE or other == FREE:
                 if target != other:
+                    return False
+            elif root <= target < end:
+                if (target - root, slot) != (other - other_root, other_slot):
                     return False
             elif not self.may_be_same(target, other) or (
                 slot != other_slot and self.defines_alike(target, other)

@@ -6,7 +6,7 @@ from collections import Counter
 
 from twinjit.alignment.pairing import Pairing
 
-__all__ = ["likeness", "may_change"]
+__all__ = ["changes", "likeness"]
 
 _SIMILAR = 0.4
 _SAME_SORTS = 0.6  # weighs less: every block has a terminator
@@ -15,27 +15,29 @@ _POSITIONAL = frozenset({"region"})
 """What has no identity but its place."""
 
 
-def may_change(pairing: Pairing, a: int, b: int, *, alone: bool = False) -> bool:
-    """Tell whether two nodes may be one node changed.
+def changes(pairing: Pairing, a: int, b: int, *, alone: bool = False) -> int:
+    """Count roughly what changed if two nodes are one node changed; 0 if they are not.
 
     Parameters
     ----------
     pairing
         With the trees.
     a, b
-        The nodes.
+        The nodes, which are not the same.
     alone
         Whether they are the only ones left in their place.
     """
     left, right = pairing.left, pairing.right
     if left.sort[a] != right.sort[b] or not pairing.expected.allows(a, b):
-        return False
+        return 0
     if left.records[a].kind in _POSITIONAL or (alone and not left.records[a].symbol):
-        return True
+        return 1
     if left.children[a] or right.children[b]:
-        return likeness(pairing, a, b) >= _SIMILAR
+        return int(likeness(pairing, a, b) >= _SIMILAR)
+    if left.local[a] == right.local[b]:
+        return 1
     same, fields = _same_fields(pairing, a, b)
-    return 2 * same >= fields or fields - same <= 2
+    return max(1, fields - same) if 2 * same >= fields or fields - same <= 2 else 0
 
 
 def likeness(pairing: Pairing, a: int, b: int) -> float:
@@ -59,13 +61,11 @@ def _overlap(a: Counter[int], b: Counter[int]) -> float:
 
 
 def _same_fields(pairing: Pairing, a: int, b: int) -> tuple[int, int]:
-    """Count the fields that two nodes share, and those of the one that has more."""
+    """Count the fields that two nodes share, and those that they have in all."""
     fields_a, fields_b = pairing.left.fields[a], pairing.right.fields[b]
-    same = 0
     if [field[0] for field in fields_a] == [field[0] for field in fields_b]:
-        for one, other in zip(fields_a, fields_b, strict=True):
-            same += one[1] == other[1]
-    else:
-        digests = {field.name: field.digest for field in fields_a}
-        same = sum(digests.get(field.name) == field.digest for field in fields_b)
-    return same, max(len(fields_a), len(fields_b))
+        same = [one[1] == other[1] for one, other in zip(fields_a, fields_b, strict=True)]
+        return sum(same), len(same)
+    digests = {field.name: field.digest for field in fields_a}
+    same = [digests.get(field.name) == field.digest for field in fields_b]
+    return sum(same), len(digests.keys() | {field.name for field in fields_b})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from operator import attrgetter
+from operator import itemgetter
 
 from twinjit.outline import Field, Record
 
@@ -17,7 +17,8 @@ FREE = -1
 """The definer of an identity that nothing in the outline defines."""
 
 _SKETCH = 256
-_by_name = attrgetter("name")
+_CHILDLESS: list[int] = []
+_by_name = itemgetter(0)
 
 
 class Interner(dict[Hashable, int]):
@@ -53,7 +54,7 @@ class Tree:
         self.records = records
         count = len(records)
         self.parent = [ROOT] * count
-        self.children: list[list[int]] = [[] for _ in range(count + 1)]  # ROOT is the last
+        self.children: list[list[int]] = [_CHILDLESS] * (count + 1)  # ROOT is the last
         self.end = [0] * count
         self.fields: list[Sequence[Field]] = []
         self.sort = [0] * count
@@ -104,6 +105,8 @@ class Tree:
                 self.end[open_nodes.pop()] = node
             parent = open_nodes[-1] if open_nodes else ROOT
             self.parent[node] = parent
+            if self.children[parent] is _CHILDLESS:
+                self.children[parent] = []
             self.children[parent].append(node)
             open_nodes.append(node)
         for node in open_nodes:
@@ -111,15 +114,18 @@ class Tree:
 
     def _describe(self, interner: Interner) -> None:
         for node, record in enumerate(self.records):
-            fields = sorted(record.fields, key=_by_name)
+            _, kind, label, symbol, _, _, fields, defines = record
+            if len(fields) > 1:
+                fields = tuple(sorted(fields, key=_by_name))
             self.fields.append(fields)
-            sort = self.sort[node] = interner[record.kind, record.label]
-            compared = tuple((field.name, field.digest, len(field.references)) for field in fields)
-            self.local[node] = interner[sort, record.symbol, len(record.defines), compared]
+            sort = self.sort[node] = interner[kind, label]
+            compared = tuple([(name, digest, len(refers)) for name, digest, _, refers in fields])
+            self.local[node] = interner[sort, symbol, len(defines), compared]
 
     def _sum_up(self, interner: Interner) -> None:
+        shape = self.shape
         for node in range(len(self.records) - 1, -1, -1):
-            below = tuple([self.shape[child] for child in self.children[node]])
+            below = tuple([shape[child] for child in self.children[node]])
             self.shape[node] = interner["shape", self.local[node], below]
             self.body[node] = interner["body", self.sort[node], below]
 

@@ -62,10 +62,9 @@ def expect(pairing: Pairing, votes: Mapping[Vote, int]) -> Expectation | None:
     Expectation or None
         None if all votes are for what is paired.
     """
-    left, right = pairing.left, pairing.right
     by_nodes: Counter[tuple[int, int]] = Counter()
     for (target, _, other, _), count in votes.items():
-        if target != FREE != other and left.shape[target] == right.shape[other]:
+        if target != FREE != other and _may_be_partners(pairing, target, other):
             by_nodes[target, other] += 2 * count
     for target, other in by_nodes:
         by_nodes[target, other] += pairing.a[target] == other  # stays, if as many are for it
@@ -73,6 +72,18 @@ def expect(pairing: Pairing, votes: Mapping[Vote, int]) -> Expectation | None:
     if all(pairing.a[target] == other for target, other in to_b.items()):
         return None
     return Expectation(to_b, {other: target for target, other in to_b.items()})
+
+
+def _may_be_partners(pairing: Pairing, a: int, b: int) -> bool:
+    """Tell whether two nodes are the same, or changed where neither has one that is the same."""
+    left, right = pairing.left, pairing.right
+    if left.shape[a] == right.shape[b]:
+        return True
+    return (
+        left.sort[a] == right.sort[b]
+        and (pairing.a[a] == NONE or left.shape[a] != right.shape[pairing.a[a]])
+        and (pairing.b[b] == NONE or left.shape[pairing.b[b]] != right.shape[b])
+    )
 
 
 def _votes(pairing: Pairing) -> Iterator[tuple[int, int, int, int]]:
