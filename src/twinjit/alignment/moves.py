@@ -86,12 +86,10 @@ def _same(pairing: Pairing, a: int, b: int) -> bool:
         return False
     if pairing.identical(a, b):
         return True
-    left, right = pairing.left, pairing.right
-    size = min(left.end[a] - a, _MOST_COMPARED)
+    end = pairing.left.end[a]
+    size = min(end - a, _MOST_COMPARED)
     pairing.work += size
-    return all(
-        pairing.refers_alike(a + place, b + place, (a, b, left.end[a])) for place in range(size)
-    )
+    return all(pairing.refers_alike(a + place, b + place, (a, b, end)) for place in range(size))
 
 
 def _siblings(pairing: Pairing, a: int, b: int) -> bool:
