@@ -1,7 +1,9 @@
-// 256-bit BLAKE3 digests (LLVM's copy of the reference implementation).
+// 256-bit BLAKE3 digests (LLVM's copy of the reference implementation), and what stands for them
+// where contents are compared in full.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/BLAKE3.h"
 
 #include <array>
@@ -12,11 +14,34 @@ namespace twinjit {
 
 using Digest = std::array<uint8_t, 32>;
 
+/// Numbers contents in order of their first appearance: equal numbers, equal bytes.
+class ContentTable {
+public:
+  uint32_t of(llvm::ArrayRef<uint8_t> bytes) {
+    llvm::StringRef key(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    return numbers.try_emplace(key, numbers.size()).first->second;
+  }
+
+private:
+  llvm::StringMap<uint32_t> numbers;
+};
+
 /// BLAKE3 over tagged, length-prefixed fields, so that no two sequences of fields feed it the same
 /// bytes. Integers are little-endian.
+///
+/// With a table, nothing is hashed: the "digest" is the number of the bytes in the table.
 class FieldHasher {
 public:
+  explicit FieldHasher(ContentTable *exact = nullptr) : exact(exact) {}
+
   void tag(uint8_t value) { append(value); }
+
+  void number32(uint32_t value) {
+    uint8_t bytes[4];
+    for (int i = 0; i != 4; ++i)
+      bytes[i] = static_cast<uint8_t>(value >> (8 * i));
+    append(bytes);
+  }
 
   void number(uint64_t value) {
     uint8_t bytes[8];
@@ -33,6 +58,8 @@ public:
   void digest(const Digest &value) { append(value); }
 
   Digest finish() {
+    if (exact)
+      return asDigest(exact->of(pending));
     if (!stream)
       return llvm::BLAKE3::hash<32>(pending);
     flush();
@@ -40,8 +67,15 @@ public:
   }
 
 private:
+  static Digest asDigest(uint32_t number) {
+    Digest digest = {};
+    for (int i = 0; i != 4; ++i)
+      digest[i] = static_cast<uint8_t>(number >> (8 * i));
+    return digest;
+  }
+
   void append(llvm::ArrayRef<uint8_t> bytes) {
-    if (pending.size() + bytes.size() < kFlushAt) {
+    if (exact || pending.size() + bytes.size() < kFlushAt) {
       pending.append(bytes.begin(), bytes.end());
       return;
     }
@@ -64,6 +98,7 @@ private:
   // BLAKE3 hashes up to 16 whole chunks of 1 KiB at once, and is slow in small or odd steps.
   static constexpr size_t kFlushAt = 16384;
 
+  ContentTable *exact;
   llvm::SmallVector<uint8_t, 128> pending; // not yet in `stream`
   std::unique_ptr<llvm::BLAKE3> stream;    // null until `pending` has overflowed once
 };

@@ -20,7 +20,9 @@ struct Policy {
   bool ignoresDiscardable(llvm::StringRef name) const {
     return ignoreAllDiscardable || ignoredDiscardable.contains(name);
   }
-  bool ignoresSomeDiscardable() const { return ignoreAllDiscardable || !ignoredDiscardable.empty(); }
+  bool ignoresSomeDiscardable() const {
+    return ignoreAllDiscardable || !ignoredDiscardable.empty();
+  }
 
   bool ignoreLocations = true;
   bool renamePrivateSymbols = false;

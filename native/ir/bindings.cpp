@@ -1,10 +1,13 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
 #include "codegen/host.h"
 #include "common/gil.h"
+#include "common/outline_python.h"
 #include "common/raise.h"
 #include "ir/identity.h"
+#include "ir/outline.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
+#include "ir/upstream_equivalence.h"
 
 #include "mlir-c/Bindings/Python/Interop.h"
 #include "mlir/CAPI/IR.h"
@@ -82,37 +85,62 @@ mlir::Operation *fromCapsule(const nb::object &capsule) {
                             "over its text, str(module), instead"});
 }
 
-/// Releases the GIL, unless the operation's context is in single-threaded mode: then only the GIL
-/// keeps the bindings' other threads from creating attributes in it meanwhile.
-class ReleaseFor {
-public:
-  explicit ReleaseFor(mlir::Operation *operation) {
-    if (operation->getContext()->isMultithreadingEnabled())
-      released.emplace();
+/// A program in any form: a Program, or the capsule of a live one.
+struct Subject {
+  explicit Subject(const nb::object &program)
+      : isPrivate(nb::isinstance<Program>(program)),
+        operation(isPrivate ? nb::cast<Program &>(program).module().getOperation()
+                            : fromCapsule(program)) {}
+
+  /// Whether nobody else uses its context. Of a live one in single-threaded mode, only the GIL
+  /// keeps the bindings' other threads from creating attributes in it meanwhile.
+  bool needsNoGil() const {
+    return isPrivate || operation->getContext()->isMultithreadingEnabled();
   }
 
-private:
-  std::optional<WithoutGil> released;
+  bool isPrivate;
+  mlir::Operation *operation;
 };
+
+/// Calls `work` without the GIL if none of the programs needs it.
+template <typename Work, typename... Subjects>
+auto withoutGil(Work &&work, const Subjects &...subjects) {
+  std::optional<WithoutGil> released;
+  if ((subjects.needsNoGil() && ...))
+    released.emplace();
+  return work();
+}
 
 nb::bytes toBytes(const Digest &digest) { return nb::bytes(digest.data(), digest.size()); }
 
-nb::bytes fingerprintLive(const nb::object &capsule) {
-  mlir::Operation *operation = fromCapsule(capsule);
-  Outcome<Digest> digest = [&] {
-    ReleaseFor released(operation);
-    return fingerprint(operation);
-  }();
-  return toBytes(unwrap(std::move(digest)));
+nb::bytes fingerprintToPython(const nb::object &program, const std::string &policyText,
+                              const std::string &domain) {
+  Subject subject(program);
+  Policy policy = unwrap(Policy::parse(policyText));
+  return toBytes(
+      unwrap(withoutGil([&] { return fingerprint(subject.operation, policy, domain); }, subject)));
+}
+
+bool equivalentToPython(const nb::object &a, const nb::object &b, const std::string &policyText) {
+  Subject first(a), second(b);
+  Policy policy = unwrap(Policy::parse(policyText));
+  return unwrap(withoutGil([&] { return equivalent(first.operation, second.operation, policy); },
+                           first, second));
+}
+
+nb::list outlineToPython(const nb::object &program, const std::string &policyText) {
+  Subject subject(program);
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto records = unwrap(withoutGil([&] { return outline(subject.operation, policy); }, subject));
+  nb::list result;
+  for (const OutlineRecord &record : records)
+    result.append(toPython(record));
+  return result;
 }
 
 Program transfer(const nb::object &capsule) {
-  mlir::Operation *operation = fromCapsule(capsule);
-  Outcome<Program> program = [&] {
-    ReleaseFor released(operation);
-    return Program::transfer(operation);
-  }();
-  return unwrap(std::move(program));
+  Subject subject(capsule);
+  return unwrap(withoutGil([&] { return Program::transfer(subject.operation); }, subject));
 }
 
 Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
@@ -177,11 +205,38 @@ NB_MODULE(_mlir, m) {
   registerUpstreamPasses();
   registerPasses();
 
+  m.def("fingerprint", &fingerprintToPython, "program"_a, "policy"_a, "domain"_a = "",
+        nb::sig("def fingerprint(program: object, policy: str, domain: str = \"\") -> bytes"),
+        "Fingerprint (32 bytes) of a Program, or of a live module or operation, given its "
+        "``_CAPIPtr``, under a policy in canonical text. Releases the GIL unless the operation's "
+        "context is a live one with multithreading disabled.");
+
   m.def(
-      "fingerprint", &fingerprintLive, "capsule"_a,
-      nb::sig("def fingerprint(capsule: object) -> bytes"),
-      "Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the "
-      "GIL unless the operation's context has multithreading disabled.");
+      "equivalent", &equivalentToPython, "a"_a, "b"_a, "policy"_a,
+      nb::sig("def equivalent(a: object, b: object, policy: str) -> bool"),
+      "Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases "
+      "the GIL as that does.");
+
+  m.def("outline", &outlineToPython, "program"_a, "policy"_a,
+        nb::sig("def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, "
+                "bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], "
+                "tuple[tuple[int, str], ...]]]"),
+        "What counts in a program under a policy, as plain tuples of ``Record`` and ``Field``. "
+        "Releases the GIL as ``fingerprint`` does while it reads the program.");
+
+  m.def(
+      "upstream_hash",
+      [](const nb::object &program) { return upstreamHash(Subject(program).operation); },
+      "program"_a, nb::sig("def upstream_hash(program: object) -> int"),
+      "MLIR's own hash of each operation, combined, to measure against. Holds the GIL.");
+
+  m.def(
+      "upstream_equivalent",
+      [](const nb::object &a, const nb::object &b) {
+        return upstreamEquivalent(Subject(a).operation, Subject(b).operation);
+      },
+      "a"_a, "b"_a, nb::sig("def upstream_equivalent(a: object, b: object) -> bool"),
+      "MLIR's own comparison of two operations of one context, to test against. Holds the GIL.");
 
   m.def(
       "identify_pipeline", &identifyToPython, "text"_a,
@@ -191,16 +246,6 @@ NB_MODULE(_mlir, m) {
       "path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.");
 
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
-      .def(
-          "fingerprint",
-          [](Program &program) {
-            Outcome<Digest> digest = [&] {
-              WithoutGil released;
-              return fingerprint(program.module());
-            }();
-            return toBytes(unwrap(std::move(digest)));
-          },
-          nb::sig("def fingerprint(self) -> bytes"), "32 bytes. Releases the GIL.")
       .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
       .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
       .def(

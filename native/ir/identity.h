@@ -1,17 +1,19 @@
-// The fingerprint: a digest of a program's structure that does not depend on the MLIRContext,
-// the process or the machine that built it.
+// What a program is, independent of the MLIRContext, the process or the machine that built it:
+// its fingerprint, and whether two are the same.
 #pragma once
 
 #include "common/digest.h"
 #include "common/outcome.h"
+#include "common/policy.h"
 
 #include "mlir/IR/Operation.h"
 
 namespace twinjit {
 
-/// Fingerprint `root` and everything nested in it, strictly: whatever can reach the code counts.
-/// Only locations and the names of values and blocks do not; the order of operands, operations and
-/// blocks does.
+/// Fingerprint `root` and everything nested in it, as far as it counts under `policy`.
+///
+/// `domain` tells programs apart that cannot be compared, because they hold what only another build
+/// of MLIR knows; empty for none.
 ///
 /// A `root` that is not a builtin.module is fingerprinted as the module that would hold it alone.
 /// Never modifies the program. Interns attributes in its context (an operation's properties have no
@@ -22,6 +24,14 @@ namespace twinjit {
 ///
 /// Fails with Kind::Unfingerprintable on what has no content to hash (a resource without data, a
 /// value defined outside of `root`), naming it.
-Outcome<Digest> fingerprint(mlir::Operation *root);
+Outcome<Digest> fingerprint(mlir::Operation *root, const Policy &policy,
+                            llvm::StringRef domain = "");
+
+/// Whether two programs, of any contexts, are the same under `policy`: exactly if their
+/// fingerprints are equal, but by comparing all contents, with no digest and nothing remembered in
+/// between.
+///
+/// The rules of fingerprint() hold for both.
+Outcome<bool> equivalent(mlir::Operation *a, mlir::Operation *b, const Policy &policy);
 
 } // namespace twinjit

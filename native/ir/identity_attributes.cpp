@@ -121,12 +121,15 @@ void describeMap(FieldHasher &fields, mlir::AffineMap map) {
 
 } // namespace
 
-AttributeDigests::AttributeDigests(mlir::MLIRContext *context)
-    : memo(DigestMemo::of(context)), recent(kRecent), distinctNumbers(context, printInFull()) {}
+AttributeDigests::AttributeDigests(mlir::MLIRContext *context, Identities &identities,
+                                   ContentTable *exact)
+    : identities(identities), exact(exact), memo(exact ? nullptr : DigestMemo::of(context)),
+      distinctNumbers(context, printInFull()) {}
 
 template <typename T> Digest AttributeDigests::digestOf(T value) {
   if (!value) {
-    FieldHasher fields;
+    last = Lifetime::Context;
+    FieldHasher fields = fresh();
     fields.tag(kNull);
     return fields.finish();
   }
@@ -138,29 +141,50 @@ template <typename T> Digest AttributeDigests::digestOf(T value) {
     bodies->digests.try_emplace(key, digest);
     return digest;
   }
-  Recent &slot = recentSlot(key);
-  if (slot.key == key)
-    return slot.digest;
-  if (std::optional<Digest> known = memo->find(key)) {
-    slot = {key, *known};
-    return *known;
-  }
-  if (auto known = programDigests.find(key); known != programDigests.end()) {
-    transient = true;
-    return known->second;
-  }
-  bool outer = std::exchange(transient, false);
-  Digest digest = compute(value);
-  if (transient)
-    programDigests.try_emplace(key, digest);
-  else
-    memo->store(key, digest);
-  transient |= outer;
-  return digest;
+  if (std::optional<Digest> digest = known(key))
+    return *digest;
+  return computeAndKeep(value);
 }
 
 template Digest AttributeDigests::digestOf(mlir::Attribute);
 template Digest AttributeDigests::digestOf(mlir::Type);
+
+std::optional<Digest> AttributeDigests::known(const void *key) {
+  auto use = [this](Lifetime kept, const Digest &digest) {
+    shorten(kept);
+    last = kept;
+    return digest;
+  };
+  if (memo) {
+    std::optional<DigestMemo::Entry> entry = memo->find(key);
+    if (entry && !(entry->namesSymbols && identities.renamesSymbols())) {
+      namesSymbols |= entry->namesSymbols;
+      return use(Lifetime::Context, entry->digest);
+    }
+  }
+  if (auto found = programDigests.find(key); found != programDigests.end())
+    return use(Lifetime::Program, found->second);
+  if (auto found = tableDigests.find(key); found != tableDigests.end())
+    return use(Lifetime::SymbolTable, found->second);
+  return std::nullopt;
+}
+
+template <typename T> Digest AttributeDigests::computeAndKeep(T value) {
+  Lifetime outerLifetime = std::exchange(lifetime, Lifetime::Context);
+  bool outerNames = std::exchange(namesSymbols, false);
+  Digest digest = compute(value);
+  const void *key = value.getAsOpaquePointer();
+  if (lifetime == Lifetime::Context && memo)
+    memo->store(key, {digest, namesSymbols});
+  else if (lifetime != Lifetime::SymbolTable)
+    programDigests.try_emplace(key, digest);
+  else if (!identities.collects())
+    tableDigests.try_emplace(key, digest);
+  last = lifetime;
+  shorten(outerLifetime);
+  namesSymbols |= outerNames;
+  return digest;
+}
 
 template <typename T> Digest AttributeDigests::compute(T value) {
   if (depth == kMaxDepth) {
@@ -168,7 +192,7 @@ template <typename T> Digest AttributeDigests::compute(T value) {
     return {};
   }
   ++depth;
-  FieldHasher fields;
+  FieldHasher fields = fresh();
   fields.tag(tagOf(value));
   fields.string(nameOf(value));
   describe(fields, value);
@@ -200,13 +224,7 @@ bool AttributeDigests::describeSimple(FieldHasher &fields, mlir::Attribute attri
       })
       .Case([&](mlir::TypeAttr type) { return fields.digest(of(type.getValue())), true; })
       .Case([&](mlir::UnitAttr) { return true; })
-      .Case([&](mlir::SymbolRefAttr symbol) {
-        fields.string(symbol.getRootReference());
-        fields.number(symbol.getNestedReferences().size());
-        for (mlir::FlatSymbolRefAttr nested : symbol.getNestedReferences())
-          fields.string(nested.getValue());
-        return true;
-      })
+      .Case([&](mlir::SymbolRefAttr symbol) { return describeReference(fields, symbol), true; })
       .Case([&](mlir::AffineMapAttr map) { return describeMap(fields, map.getValue()), true; })
       .Case([&](mlir::IntegerSetAttr set) { return describeSet(fields, set.getValue()), true; })
       .Case([&](mlir::StridedLayoutAttr layout) {
@@ -235,9 +253,13 @@ bool AttributeDigests::describeCollection(FieldHasher &fields, mlir::Attribute a
     return true;
   }
   if (auto distinct = llvm::dyn_cast<mlir::DistinctAttr>(attribute)) {
-    transient = true;
-    std::string text = printedForm(attribute, distinctNumbers); // distinct[NUMBER]<...>
-    fields.string(llvm::StringRef(text).take_until([](char c) { return c == ']'; }));
+    shorten(identities.collects() ? Lifetime::SymbolTable : Lifetime::Program);
+    if (std::optional<uint32_t> number = identities.distinct(distinct)) {
+      fields.number32(*number);
+    } else {
+      std::string text = printedForm(attribute, distinctNumbers); // distinct[NUMBER]<...>
+      fields.string(llvm::StringRef(text).take_until([](char c) { return c == ']'; }));
+    }
     fields.digest(of(distinct.getReferencedAttr()));
     return true;
   }
@@ -276,11 +298,30 @@ bool AttributeDigests::describeElements(FieldHasher &fields, mlir::Attribute att
       .Default([](mlir::Attribute) { return false; });
 }
 
+void AttributeDigests::describeReference(FieldHasher &fields, mlir::SymbolRefAttr reference) {
+  namesSymbols = true;
+  llvm::SmallVector<mlir::StringAttr, 2> names = {reference.getRootReference()};
+  for (mlir::FlatSymbolRefAttr nested : reference.getNestedReferences())
+    names.push_back(nested.getAttr());
+  if (identities.renamesSymbols())
+    shorten(Lifetime::SymbolTable);
+  fields.number(names.size());
+  llvm::SmallVector<std::optional<uint32_t>, 2> numbers = identities.symbols(reference);
+  for (size_t i = 0; i != names.size(); ++i) {
+    bool isNumbered = i < numbers.size() && numbers[i];
+    fields.tag(isNumbered);
+    if (isNumbered)
+      fields.number32(*numbers[i]);
+    else
+      fields.string(names[i]);
+  }
+}
+
 /// A resource is its bytes, whatever its key. Its alignment counts too: it is written in the
 /// program, survives bytecode, and a pass may give it to a global.
 void AttributeDigests::describeResource(FieldHasher &fields,
                                         mlir::DenseResourceElementsHandle handle) {
-  transient = true;
+  shorten(Lifetime::Program);
   const mlir::AsmResourceBlob *data = handle.getBlob();
   if (!data)
     return fail("resource '" + handle.getKey().str() + "' has no data");

@@ -11,11 +11,32 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace twinjit {
+
+/// Identities in a program's attributes and types: names that mean nothing by themselves.
+class Identities {
+public:
+  virtual ~Identities() = default;
+
+  /// What to write for each part of a reference from the symbol table that is walked: the number of
+  /// the symbol, or none where the name itself counts. Empty where all names count.
+  virtual llvm::SmallVector<std::optional<uint32_t>, 2> symbols(mlir::SymbolRefAttr) { return {}; }
+
+  /// Whether any symbol's name does not count.
+  virtual bool renamesSymbols() const { return false; }
+
+  /// What to write for the identity of a distinct attribute; none to number these in the order in
+  /// which they are met, as MLIR's printer does, which numbers those that only it can see alike.
+  virtual std::optional<uint32_t> distinct(mlir::DistinctAttr) { return std::nullopt; }
+
+  /// Whether it must be asked each time: what was written before is not to be written again.
+  virtual bool collects() const { return false; }
+};
 
 /// Digests of the attributes and types of one program, by content.
 ///
@@ -27,15 +48,28 @@ namespace twinjit {
 ///
 /// Those that are wholly determined by their uniqued pointer are remembered in the context. The
 /// others hold something that is not: a resource's bytes may be changed in place, a distinct
-/// attribute's number depends on the program, a struct may yet get its body. These are remembered
-/// for this program only.
+/// attribute's number depends on the program, a struct may yet get its body, a symbol's number
+/// depends on where its name is looked up. These are remembered for as long as they hold.
 class AttributeDigests {
 public:
-  explicit AttributeDigests(mlir::MLIRContext *context);
+  /// With `exact`, digests are the numbers of contents in that table, and nothing is hashed.
+  AttributeDigests(mlir::MLIRContext *context, Identities &identities,
+                   ContentTable *exact = nullptr);
 
   /// The digest of `attribute` or `type`; a fixed one for null.
   Digest of(mlir::Attribute attribute) { return digestOf(attribute); }
   Digest of(mlir::Type type) { return digestOf(type); }
+
+  /// How long the digest that was given out last holds.
+  enum class Lifetime : uint8_t {
+    Context,     // as long as its context
+    Program,     // while the program is walked
+    SymbolTable, // until the walk enters or leaves a symbol table
+  };
+  Lifetime lastLifetime() const { return last; }
+
+  /// The walk enters or leaves a symbol table.
+  void changeSymbolTable() { tableDigests.clear(); }
 
   /// Why digests given out since construction are void; empty while all are good.
   const std::string &problem() const { return firstProblem; }
@@ -45,6 +79,10 @@ private:
 
   template <typename T> Digest digestOf(T value);
   template <typename T> Digest compute(T value);
+  template <typename T> Digest computeAndKeep(T value);
+  std::optional<Digest> known(const void *key);
+  FieldHasher fresh() const { return FieldHasher(exact); }
+  void shorten(Lifetime other) { lifetime = std::max(lifetime, other); }
 
   // Each writes the fields of one kind, after tag and name; `describe` chooses.
   void describe(FieldHasher &fields, mlir::Attribute attribute);
@@ -59,6 +97,7 @@ private:
   void describeResource(FieldHasher &fields, mlir::DenseResourceElementsHandle handle);
   template <typename T> void describePrinted(FieldHasher &fields, T value);
 
+  void describeReference(FieldHasher &fields, mlir::SymbolRefAttr reference);
   void describeRecursive(FieldHasher &fields, mlir::Type type);
   void describeBody(FieldHasher &fields, mlir::Type type);
 
@@ -71,23 +110,20 @@ private:
   void fail(std::string why) {
     if (firstProblem.empty())
       firstProblem = std::move(why);
-    transient = true;
+    shorten(Lifetime::Program);
   }
 
-  /// Digests by which the same few attributes and types are found over and over, without a lock.
-  struct Recent {
-    const void *key = nullptr;
-    Digest digest;
-  };
-  static constexpr size_t kRecent = 1024;
-  Recent &recentSlot(const void *key) { return recent[ByAddress::getHashValue(key) % kRecent]; }
-
-  std::shared_ptr<DigestMemo> memo;
-  std::vector<Recent> recent;                          // kRecent of them
-  llvm::DenseMap<const void *, Digest> programDigests; // those not to be put into `memo`
+  Identities &identities;
+  ContentTable *exact;
+  std::shared_ptr<DigestMemo> memo;                    // not used with `exact`
+  llvm::DenseMap<const void *, Digest> programDigests; // of Lifetime::Program
+  llvm::DenseMap<const void *, Digest> tableDigests;   // of Lifetime::SymbolTable
   mlir::AsmState distinctNumbers; // numbers distinct attributes in order of their first printing
-  bool transient = false; // set by what must not be put into `memo`, for all that contains it
-  unsigned depth = 0;     // of compute() in itself
+  // What holds for all that is computed now, and for all that contains it.
+  Lifetime lifetime = Lifetime::Context;
+  bool namesSymbols = false;
+  Lifetime last = Lifetime::Context;
+  unsigned depth = 0; // of compute() in itself
   std::string firstProblem;
 
   /// More than any program nests attributes and types, and less than overflows a thread's stack.

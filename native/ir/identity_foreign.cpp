@@ -120,10 +120,11 @@ template <typename T> void AttributeDigests::describePrinted(FieldHasher &fields
   std::string text = printedForm(value, state);
   llvm::StringRef view = text;
   if (view.contains("struct<")) // perhaps one without its body yet
-    transient = true;
+    shorten(Lifetime::Program);
   if (view.contains("distinct[")) {
-    transient = true;
-    text = printedForm(value, distinctNumbers);
+    shorten(Lifetime::Program);
+    if (!identities.collects())
+      text = printedForm(value, distinctNumbers);
   }
   fields.string(text);
   // Only the builtin dialect has handles that can be read: of one dialect, in order of printing.
@@ -138,7 +139,7 @@ template <typename T> void AttributeDigests::describePrinted(FieldHasher &fields
 }
 
 template <typename T> void AttributeDigests::describeForeign(FieldHasher &fields, T value) {
-  FieldHasher written;
+  FieldHasher written = fresh();
   BytecodeFields writer(*this, written);
   auto *bytecode =
       value.getDialect().template getRegisteredInterface<mlir::BytecodeDialectInterface>();

@@ -35,31 +35,37 @@ struct ByAddress {
 
 /// Maps uniqued attributes and types of one context to their digests. A context never frees these
 /// while it lives and takes its memo with it, so a recycled pointer cannot hit. Any number of
-/// threads may use it.
+/// threads may use it. What it holds does not depend on a policy.
 class DigestMemo {
 public:
   /// The memo of `context`, made on first use. Loads no dialect: that would abort the process if a
   /// pass manager runs in the context.
   static std::shared_ptr<DigestMemo> of(mlir::MLIRContext *context);
 
-  std::optional<Digest> find(const void *key) const {
+  struct Entry {
+    Digest digest;
+    /// Whether symbols are named in it, whose names some policies do not count.
+    bool namesSymbols;
+  };
+
+  std::optional<Entry> find(const void *key) const {
     std::shared_lock<std::shared_mutex> lock(mutex);
-    auto found = digests.find(key);
-    if (found == digests.end())
+    auto found = entries.find(key);
+    if (found == entries.end())
       return std::nullopt;
     return found->second;
   }
 
-  void store(const void *key, const Digest &digest) {
+  void store(const void *key, const Entry &entry) {
     std::unique_lock<std::shared_mutex> lock(mutex);
-    digests.try_emplace(key, digest);
+    entries.try_emplace(key, entry);
   }
 
 private:
-  /// Guards `digests`. Held for one look-up or insertion; digests are computed outside it, at worst
+  /// Guards `entries`. Held for one look-up or insertion; digests are computed outside it, at worst
   /// by several threads at once and to the same result.
   mutable std::shared_mutex mutex;
-  llvm::DenseMap<const void *, Digest, ByAddress> digests;
+  llvm::DenseMap<const void *, Entry, ByAddress> entries;
 };
 
 } // namespace twinjit

@@ -114,7 +114,7 @@ bool AttributeDigests::describeLLVM(FieldHasher &fields, mlir::Type type) {
 void AttributeDigests::describeRecursive(FieldHasher &fields, mlir::Type type) {
   auto structure = llvm::dyn_cast<mlir::LLVM::LLVMStructType>(type);
   if (!structure) // whether it has its body yet, only its own dialect knows
-    transient = true;
+    shorten(Lifetime::Program);
   if (bodies) {
     bodies->reached.insert(type);
     fields.tag(kReference);
@@ -140,7 +140,7 @@ void AttributeDigests::describeBody(FieldHasher &fields, mlir::Type type) {
   bool hasBody = structure.isInitialized();
   fields.tag(hasBody);
   if (!hasBody) {
-    transient = true;
+    shorten(Lifetime::Program);
     return;
   }
   fields.tag(structure.isOpaque());

@@ -14,9 +14,10 @@ from typing import Any
 from twinjit.compiler import Compiler, Explanation
 from twinjit.config import Config, parse_size
 from twinjit.executable import Executable
-from twinjit.identity import fingerprint
+from twinjit.identity import equivalent, fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
+from twinjit.policy import Policy
 from twinjit.report import Report
 from twinjit.signature import Signature, Value
 from twinjit.store.disk import DiskStore
@@ -31,12 +32,14 @@ __all__ = [
     "Explanation",
     "Key",
     "Pipeline",
+    "Policy",
     "Report",
     "Signature",
     "Target",
     "Value",
     "compile",
     "default_compiler",
+    "equivalent",
     "explain",
     "fingerprint",
     "parse_size",

@@ -25,6 +25,7 @@ from twinjit.key import Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
 from twinjit.once import Once
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
+from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.source import LiveModule, Source, SourceBytes, open_source
@@ -178,7 +179,7 @@ class Compiler:
         """
         source = open_source(program)
         parsed = _read(source, Clock())
-        key = self._key(parsed.fingerprint(), resolve_pipeline(self.pipeline, parsed))
+        key = self._key(_fingerprint(parsed), resolve_pipeline(self.pipeline, parsed))
         request = self._request(source, Clock())
         tier: Tier = "compiled"
         if key.digest in self._loaded:
@@ -214,10 +215,8 @@ class Compiler:
         if isinstance(source, SourceBytes):
             return self._hasher.of_source(source)
         _load_mlir(clock)
-        from twinjit._native import _mlir
-
         try:
-            return self._hasher.of_fingerprint(_mlir.fingerprint(source.capsule))
+            return self._hasher.of_fingerprint(_fingerprint(source.capsule))
         except UnfingerprintableError:
             return None
 
@@ -387,8 +386,14 @@ def _read(source: Source, clock: Clock) -> _mlir.Program:
     return _mlir.parse(source.data, source.name)
 
 
+def _fingerprint(program: object) -> bytes:
+    from twinjit._native import _mlir
+
+    return _mlir.fingerprint(program, Policy().text)
+
+
 def _identify(parsed: _mlir.Program) -> bytes | None:
     try:
-        return parsed.fingerprint()
+        return _fingerprint(parsed)
     except UnfingerprintableError:
         return None

@@ -136,5 +136,7 @@ def _attribute_names(names: object) -> frozenset[str]:
     try:
         "".join(names).encode()
     except UnicodeEncodeError as error:
-        raise PolicyError(f"an attribute name in {names!r} is not valid Unicode") from error
+        raise PolicyError(
+            f"the policy's discardable is {names!r}, of which a name is not valid Unicode"
+        ) from error
     return frozenset(names)

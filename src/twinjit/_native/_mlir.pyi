@@ -1,6 +1,26 @@
-def fingerprint(capsule: object) -> bytes:
+def fingerprint(program: object, policy: str, domain: str = "") -> bytes:
     """
-    Fingerprint (32 bytes) of a live module or operation, given its ``_CAPIPtr``. Releases the GIL unless the operation's context has multithreading disabled.
+    Fingerprint (32 bytes) of a Program, or of a live module or operation, given its ``_CAPIPtr``, under a policy in canonical text. Releases the GIL unless the operation's context is a live one with multithreading disabled.
+    """
+
+def equivalent(a: object, b: object, policy: str) -> bool:
+    """
+    Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases the GIL as that does.
+    """
+
+def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], tuple[tuple[int, str], ...]]]:
+    """
+    What counts in a program under a policy, as plain tuples of ``Record`` and ``Field``. Releases the GIL as ``fingerprint`` does while it reads the program.
+    """
+
+def upstream_hash(program: object) -> int:
+    """
+    MLIR's own hash of each operation, combined, to measure against. Holds the GIL.
+    """
+
+def upstream_equivalent(a: object, b: object) -> bool:
+    """
+    MLIR's own comparison of two operations of one context, to test against. Holds the GIL.
     """
 
 def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
@@ -10,9 +30,6 @@ def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
 
 class Program:
     """A program in a private context, used by one thread at a time."""
-
-    def fingerprint(self) -> bytes:
-        """32 bytes. Releases the GIL."""
 
     def dialects(self) -> list[str]:
         """Namespaces of the dialects that occur, sorted."""

@@ -1,0 +1,32 @@
+// A program as a tree of nodes to compare: the records of src/twinjit/outline.py.
+#pragma once
+
+#include "common/digest.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twinjit {
+
+struct OutlineField {
+  std::string name;
+  Digest digest;
+  std::string text;
+  std::vector<uint64_t> references = {};
+};
+
+struct OutlineRecord {
+  uint64_t depth;
+  llvm::StringRef kind; // a literal
+  std::string label;
+  std::string symbol;
+  std::string location;
+  std::optional<Digest> digest = {}; // none where the node depends on what is outside of it
+  std::vector<OutlineField> fields = {};
+  std::vector<std::pair<uint64_t, std::string>> defines = {};
+};
+
+} // namespace twinjit

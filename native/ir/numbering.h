@@ -1,0 +1,83 @@
+// Numbers for the values and blocks of a program, given before their first use.
+#pragma once
+
+#include "ir/identity_memo.h"
+#include "ir/walk.h"
+
+#include <optional>
+
+namespace twinjit {
+
+/// Numbers of values and of blocks, each counted from 0.
+class Numbers {
+public:
+  void define(mlir::Operation &operation) {
+    if (operation.getNumResults() == 0)
+      return;
+    operations.try_emplace(&operation, values);
+    values += operation.getNumResults();
+  }
+
+  void define(mlir::Block &block) {
+    blocks.try_emplace(&block, BlockNumbers{blockCount++, values});
+    values += block.getNumArguments();
+  }
+
+  std::optional<uint32_t> of(mlir::Value value) const {
+    if (auto result = llvm::dyn_cast<mlir::OpResult>(value)) {
+      auto found = operations.find(result.getOwner());
+      if (found == operations.end())
+        return std::nullopt;
+      return found->second + result.getResultNumber();
+    }
+    auto argument = llvm::cast<mlir::BlockArgument>(value);
+    auto found = blocks.find(argument.getOwner());
+    if (found == blocks.end())
+      return std::nullopt;
+    return found->second.firstArgument + argument.getArgNumber();
+  }
+
+  std::optional<uint32_t> of(mlir::Block *block) const {
+    auto found = blocks.find(block);
+    return found == blocks.end() ? std::nullopt : std::optional<uint32_t>(found->second.block);
+  }
+
+  /// Give a block's number to none.
+  void skipBlock() { ++blockCount; }
+
+  /// Of all values that are numbered.
+  uint32_t count() const { return values; }
+
+  void clear() {
+    operations.clear();
+    blocks.clear();
+    values = blockCount = 0;
+  }
+
+private:
+  struct BlockNumbers {
+    uint32_t block;
+    uint32_t firstArgument;
+  };
+  llvm::DenseMap<const void *, uint32_t, ByAddress> operations; // the first result's
+  llvm::DenseMap<const void *, BlockNumbers, ByAddress> blocks;
+  uint32_t values = 0;
+  uint32_t blockCount = 0;
+};
+
+/// Whether `operation` is walked as a scope of its own: its regions use no value from outside, so
+/// that what it is does not depend on where it stands, and tables stay small.
+inline bool isScope(mlir::Operation &operation) {
+  return operation.hasTrait<mlir::OpTrait::IsIsolatedFromAbove>();
+}
+
+/// Number what `scope` and the regions in it define, down to nested scopes, and settle the order of
+/// the blocks in these regions: the entry, then depth first through successors; then what cannot be
+/// reached, by content. Regions whose listing has this order have no entry in `order`.
+void numberInside(mlir::Operation &scope, VisitOrder &order, Numbers &numbers);
+
+/// The same, of what stands around `root` in a program that is `root` alone: `root` itself, and
+/// unless it is a scope, what is in it.
+void numberAround(mlir::Operation &root, VisitOrder &order, Numbers &numbers);
+
+} // namespace twinjit

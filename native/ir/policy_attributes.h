@@ -1,0 +1,55 @@
+// The attributes of an operation that count under a policy.
+#pragma once
+
+#include "ir/constants.h"
+#include "ir/symbols.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace twinjit {
+
+/// What an operation is under the policy, besides the attributes that are left of it.
+enum Mark : uint32_t {
+  kPlain = 0,
+  kRenamedSymbol = 1,  // its name does not count
+  kLiftedConstant = 2, // nor do its elements
+  kUnnamedModule = 4   // nor does its name, if it has one
+};
+
+/// Whether the order of the operation's operands counts.
+bool countsOperandOrder(mlir::Operation &operation, const Policy &policy);
+
+/// Leaves out of operations' attributes what does not count.
+class PolicyAttributes {
+public:
+  /// Neither argument is copied.
+  PolicyAttributes(const Policy &policy, const RenamedSymbols &symbols, mlir::Operation *root)
+      : policy(policy), symbols(symbols), root(root),
+        filters(policy.ignoresSomeDiscardable() || policy.ignoreModuleName || policy.liftFrom ||
+                !symbols.empty()) {}
+
+  /// Whether all attributes of all operations count.
+  bool keepsAll() const { return !filters; }
+
+  uint32_t markOf(mlir::Operation &operation) const;
+
+  /// The operation's properties as an attribute, null if it has none.
+  mlir::Attribute properties(mlir::Operation &operation) const;
+
+  /// Its attributes that are not properties.
+  mlir::DictionaryAttr others(mlir::Operation &operation) const;
+
+private:
+  mlir::DictionaryAttr filter(mlir::Operation &operation, mlir::DictionaryAttr all,
+                              bool areProperties) const;
+  bool counts(mlir::Operation &operation, mlir::NamedAttribute attribute, bool isProperty) const;
+  mlir::Attribute filterArgumentAttributes(mlir::Attribute perArgument) const;
+
+  const Policy &policy;
+  const RenamedSymbols &symbols;
+  mlir::Operation *root;
+  bool filters;
+};
+
+} // namespace twinjit

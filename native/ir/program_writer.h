@@ -1,0 +1,321 @@
+// A program under a policy as one sequence of numbers and contents, from which identity follows.
+#pragma once
+
+#include "ir/identity_attributes.h"
+#include "ir/numbering.h"
+#include "ir/outline_text.h"
+#include "ir/policy_attributes.h"
+#include "ir/symbol_order.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/xxhash.h"
+
+#include <unordered_map>
+
+namespace twinjit {
+
+// The sequence. A number is 32 bits. A content is the number of an attribute or type (below), from
+// 1; where it occurs for the first time, its digest follows, as identity_attributes.h describes it.
+//
+//   program    operation
+//   operation  name, mark?, symbol?, properties, attributes, operands, successors, results,
+//              location?, regions
+//   name       content (a string attribute)
+//   mark       PolicyAttributes::Mark, only under policies that leave attributes out
+//   symbol     number of the symbol, if the mark says that its name does not count
+//   properties, attributes   content (a dictionary, empty where there are none)
+//   operands, successors     count, numbers of values, of blocks
+//   results    count, contents (types)
+//   location   content, only where locations count
+//   regions    count; each: count of blocks; each a block
+//   block      count of arguments, each a content (a type) and a location?; operations; 0
+//
+// Order: as numbering.h and symbol_order.h settle it. Values and blocks are numbered in that order
+// within the nearest operation that uses no value from outside, so that a use may come before its
+// definition; symbols without a name as they are met in the sequence.
+
+/// Writes the sequence into a Sink, which has
+///   void number(uint32_t)
+///   void digest(const Digest &)
+///   bool stopped()               to write no more
+template <typename Sink> class ProgramWriter final : Identities {
+public:
+  ProgramWriter(mlir::Operation *root, const Policy &policy, Sink &sink,
+                ContentTable *exact = nullptr)
+      : root(root), policy(policy), sink(sink), renamed(root, policy),
+        attributes(root->getContext(), *this, exact), filter(policy, renamed, root), slots(kSlots),
+        recentProperties(kRecentProperties) {
+    orderSymbols(root, policy, renamed, order);
+  }
+
+  /// Why what was written is void; empty if it is good.
+  std::string run() {
+    bool isModule = llvm::isa<mlir::ModuleOp>(root);
+    Numbers &outer = enterScope();
+    if (!isModule)
+      outer.skipBlock(); // that of the module around it
+    numberAround(*root, order, outer);
+    if (!isModule)
+      beginModule();
+    Walk<ProgramWriter>(order, *this).run(*root);
+    if (!isModule)
+      sink.number(kEnd);
+    return problem;
+  }
+
+  // What the walk calls.
+  void operation(mlir::Operation &operation) {
+    content(operation.getName().getIdentifier());
+    writeAttributes(operation);
+    writeUses(operation);
+    sink.number(operation.getNumResults());
+    for (mlir::Type type : operation.getResultTypes())
+      content(type);
+    if (!policy.ignoreLocations)
+      content(mlir::Attribute(operation.getLoc()));
+    sink.number(operation.getNumRegions());
+    if (!attributes.problem().empty())
+      fail(operation, attributes.problem());
+  }
+
+  bool descend(mlir::Operation &operation) {
+    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
+      changeSymbolTable(&operation);
+    if (isScope(operation))
+      numberInside(operation, order, enterScope());
+    return true;
+  }
+
+  void endOperation(mlir::Operation &operation) {
+    if (isScope(operation))
+      --depth;
+    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
+      changeSymbolTable(&operation == root ? nullptr : symbolTableOf(operation.getParentOp()));
+  }
+
+  void region(mlir::Region &region) {
+    sink.number(static_cast<uint32_t>(region.getBlocks().size()));
+  }
+  void reached(mlir::Region &) {}
+
+  void block(mlir::Block &block) {
+    sink.number(block.getNumArguments());
+    for (mlir::BlockArgument argument : block.getArguments()) {
+      content(argument.getType());
+      if (!policy.ignoreLocations)
+        content(mlir::Attribute(argument.getLoc()));
+    }
+    if (!attributes.problem().empty())
+      fail(*block.getParentOp(), attributes.problem());
+  }
+  void endBlock(mlir::Block &) { sink.number(kEnd); }
+
+  bool stopped() { return !problem.empty() || sink.stopped(); }
+
+private:
+  static constexpr uint32_t kEnd = 0;
+
+  // Identities
+
+  llvm::SmallVector<std::optional<uint32_t>, 2> symbols(mlir::SymbolRefAttr reference) override {
+    llvm::SmallVector<std::optional<uint32_t>, 2> parts;
+    if (renamed.empty())
+      return parts;
+    for (mlir::Operation *symbol : renamed.resolve(symbolTable, reference))
+      parts.push_back(symbol ? std::optional<uint32_t>(numberOf(symbol)) : std::nullopt);
+    return parts;
+  }
+  bool renamesSymbols() const override { return !renamed.empty(); }
+
+  uint32_t numberOf(mlir::Operation *symbol) {
+    return symbolNumbers.try_emplace(symbol, symbolNumbers.size()).first->second;
+  }
+
+  void changeSymbolTable(mlir::Operation *table) {
+    symbolTable = table;
+    if (renamed.empty())
+      return;
+    attributes.changeSymbolTable();
+    std::fill(recentProperties.begin(), recentProperties.end(), RecentProperties());
+  }
+
+  // Numbers
+
+  Numbers &enterScope() {
+    if (depth == scopes.size())
+      scopes.push_back(std::make_unique<Numbers>());
+    scopes[depth]->clear();
+    return *scopes[depth++];
+  }
+  const Numbers &numbers() const { return *scopes[depth - 1]; }
+
+  // Contents
+
+  template <typename T> void content(T value) {
+    const void *key = value.getAsOpaquePointer();
+    Slot &slot = slots[ByAddress::getHashValue(key) % kSlots];
+    if (slot.key == key)
+      return sink.number(slot.number);
+    if (auto known = contents.find(key); known != contents.end()) {
+      slot = {key, known->second};
+      return sink.number(known->second);
+    }
+    Digest digest = attributes.of(value);
+    uint32_t number = write(digest);
+    if (attributes.lastLifetime() == AttributeDigests::Lifetime::SymbolTable)
+      return;
+    contents.try_emplace(key, number);
+    slot = {key, number};
+  }
+
+  /// Write a content by its digest; returns its number.
+  uint32_t write(const Digest &digest) {
+    auto [entry, isNew] = digests.try_emplace(digest, digests.size() + 1);
+    sink.number(entry->second);
+    if (isNew)
+      sink.digest(digest);
+    return entry->second;
+  }
+
+  void writeAttributes(mlir::Operation &operation) {
+    if (!filter.keepsAll()) {
+      uint32_t mark = filter.markOf(operation);
+      sink.number(mark);
+      if (mark & kRenamedSymbol)
+        sink.number(numberOf(&operation));
+    }
+    writeProperties(operation);
+    content(mlir::Attribute(filter.others(operation)));
+  }
+
+  void writeProperties(mlir::Operation &operation) {
+    llvm::ArrayRef<uint8_t> memory = propertiesMemory(operation);
+    if (memory.empty())
+      return content(mlir::Attribute(empty));
+    if (!filter.keepsAll() && filter.markOf(operation) != kPlain)
+      return content(properties(operation));
+    auto name = reinterpret_cast<uintptr_t>(operation.getName().getAsOpaquePointer());
+    RecentProperties &recent =
+        recentProperties[(llvm::xxh3_64bits(memory) ^ (name >> 4)) % kRecentProperties];
+    if (recent.operation && recent.operation->getName() == operation.getName() &&
+        propertiesMemory(*recent.operation) == memory)
+      return sink.number(recent.number);
+    mlir::Attribute attribute = properties(operation);
+    recent = {&operation, write(attributes.of(attribute))};
+  }
+
+  mlir::Attribute properties(mlir::Operation &operation) {
+    mlir::Attribute attribute = filter.properties(operation);
+    return attribute ? attribute : mlir::Attribute(empty);
+  }
+
+  static llvm::ArrayRef<uint8_t> propertiesMemory(mlir::Operation &operation) {
+    auto size = static_cast<size_t>(operation.getPropertiesStorageSize());
+    return {operation.getPropertiesStorage().as<const uint8_t *>(), size};
+  }
+
+  void writeUses(mlir::Operation &operation) {
+    sink.number(operation.getNumOperands());
+    if (!countsOperandOrder(operation, policy))
+      writeOperandsSorted(operation);
+    else
+      for (mlir::Value operand : operation.getOperands())
+        sink.number(numberOf(operation, operand));
+    sink.number(operation.getNumSuccessors());
+    for (mlir::Block *successor : operation.getSuccessors()) {
+      std::optional<uint32_t> number = numbers().of(successor);
+      if (!number)
+        return fail(operation, "a successor lies outside of what is fingerprinted");
+      sink.number(*number);
+    }
+  }
+
+  void writeOperandsSorted(mlir::Operation &operation) {
+    llvm::SmallVector<uint32_t, 4> sorted;
+    for (mlir::Value operand : operation.getOperands())
+      sorted.push_back(numberOf(operation, operand));
+    llvm::sort(sorted);
+    for (uint32_t number : sorted)
+      sink.number(number);
+  }
+
+  uint32_t numberOf(mlir::Operation &user, mlir::Value operand) {
+    std::optional<uint32_t> number = numbers().of(operand);
+    if (!number)
+      fail(user, "an operand is defined outside of what is fingerprinted");
+    return number.value_or(0);
+  }
+
+  /// What operation() would write for a plain module around `root`, and its block.
+  void beginModule() {
+    mlir::OperationName module(mlir::ModuleOp::getOperationName(), root->getContext());
+    content(module.getIdentifier());
+    if (!filter.keepsAll())
+      sink.number(policy.ignoreModuleName ? kUnnamedModule : kPlain);
+    content(mlir::Attribute(empty)); // properties
+    content(mlir::Attribute(empty)); // attributes
+    sink.number(0);                  // operands
+    sink.number(0);                  // successors
+    sink.number(0);                  // results
+    if (!policy.ignoreLocations)
+      content(mlir::Attribute(mlir::UnknownLoc::get(root->getContext())));
+    sink.number(1); // region
+    sink.number(1); // block
+    sink.number(0); // arguments
+  }
+
+  void fail(mlir::Operation &operation, llvm::StringRef why) {
+    if (!problem.empty())
+      return;
+    problem = ("'" + operation.getName().getStringRef() + "'").str();
+    if (std::string place = placeOf(operation.getLoc()); !place.empty())
+      problem += " at " + place;
+    problem += ": " + why.str();
+  }
+
+  mlir::Operation *root;
+  const Policy &policy;
+  Sink &sink;
+  RenamedSymbols renamed;
+  AttributeDigests attributes;
+  PolicyAttributes filter;
+  const mlir::DictionaryAttr empty = mlir::DictionaryAttr::get(root->getContext());
+
+  VisitOrder order;
+  std::vector<std::unique_ptr<Numbers>> scopes; // of the scopes that are open, and some to reuse
+  size_t depth = 0;                             // how many are open
+  mlir::Operation *symbolTable = nullptr;       // that is walked
+  llvm::DenseMap<mlir::Operation *, uint32_t> symbolNumbers; // of those without a name
+
+  struct HashOfDigest {
+    size_t operator()(const Digest &digest) const {
+      size_t first;
+      std::memcpy(&first, digest.data(), sizeof first);
+      return first;
+    }
+  };
+  std::unordered_map<Digest, uint32_t, HashOfDigest> digests; // of contents, to their numbers
+  llvm::DenseMap<const void *, uint32_t, ByAddress> contents; // that hold for the program
+
+  /// Contents by which the same few are found over and over.
+  struct Slot {
+    const void *key = nullptr;
+    uint32_t number = 0;
+  };
+  static constexpr size_t kSlots = 1024;
+  std::vector<Slot> slots;
+
+  /// Operations whose properties are often those of the next one of their name, to spare making a
+  /// dictionary of these. Equal means equal in memory: that cannot miss a field, as an operator of
+  /// the dialect's could; it may differ in padding, at the cost of a dictionary.
+  struct RecentProperties {
+    mlir::Operation *operation = nullptr;
+    uint32_t number = 0;
+  };
+  static constexpr size_t kRecentProperties = 512;
+  std::vector<RecentProperties> recentProperties;
+
+  std::string problem;
+};
+
+} // namespace twinjit
