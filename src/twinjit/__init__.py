@@ -13,6 +13,7 @@ from typing import Any
 
 from twinjit.compiler import Compiler, Explanation
 from twinjit.config import Config, parse_size
+from twinjit.diff import Diff, Difference, diff
 from twinjit.executable import Executable
 from twinjit.identity import equivalent, fingerprint
 from twinjit.key import Key
@@ -27,6 +28,8 @@ __all__ = [
     "NAMED_PIPELINES",
     "Compiler",
     "Config",
+    "Diff",
+    "Difference",
     "DiskStore",
     "Executable",
     "Explanation",
@@ -39,6 +42,7 @@ __all__ = [
     "Value",
     "compile",
     "default_compiler",
+    "diff",
     "equivalent",
     "explain",
     "fingerprint",

@@ -71,8 +71,13 @@ class Finding(NamedTuple):
         )
 
 
-def compare(pairing: Pairing, votes: Mapping[Vote, int]) -> list[Finding]:
+def compare(
+    pairing: Pairing, votes: Mapping[Vote, int], *, symbol_order: bool = True
+) -> list[Finding]:
     """List what differs between two outlines, given which nodes are the same.
+
+    The order of blocks behind the entry is that in which the outline visits them, so it only counts
+    where nothing else says what differs.
 
     Parameters
     ----------
@@ -80,14 +85,19 @@ def compare(pairing: Pairing, votes: Mapping[Vote, int]) -> list[Finding]:
         The alignment.
     votes
         How often paired nodes refer to each pair of definitions in the same place.
+    symbol_order
+        Whether the order of symbols counts; otherwise it is treated like that of blocks.
     """
     references = _References(pairing, votes)
     findings = list(_unpaired(pairing))
-    findings += (Finding("moved", a, pairing.a[a]) for a in _moved(pairing))
+    moved = list(_moved(pairing))
+    findings += (
+        Finding("moved", a, pairing.a[a]) for a in moved if _keeps_order(pairing, a, symbol_order)
+    )
     for a, b in enumerate(pairing.a):
         if b != NONE and not references.same_record(a, b):
             findings += _Record(pairing, references, a, b).findings()
-    return findings
+    return findings or [Finding("moved", a, pairing.a[a]) for a in moved]
 
 
 def _unpaired(pairing: Pairing) -> Iterator[Finding]:
@@ -114,6 +124,19 @@ def _moved(pairing: Pairing) -> Iterator[int]:
             continue
         kept = {here[place] for place in increasing(partners)}
         yield from (child for child in paired if child not in kept)
+
+
+def _keeps_order(pairing: Pairing, a: int, symbol_order: bool) -> bool:
+    """Tell whether the place of a node among its siblings counts."""
+    left, right = pairing.left, pairing.right
+    parent = left.parent[a]
+    if parent == ROOT or pairing.a[parent] != right.parent[pairing.a[a]]:
+        return True
+    record = left.records[a]
+    if record.kind == "block":
+        return pairing.a[left.children[parent][0]] != right.children[pairing.a[parent]][0]
+    is_symbol = bool(record.symbol) or any(name.startswith("@") for _, name in record.defines)
+    return symbol_order or not is_symbol
 
 
 class _References:
@@ -247,12 +270,12 @@ def _groups(tree: Tree, node: int) -> Mapping[str, Sequence[_Part]]:
     """Group a node's fields, such as all operands; in the order in which they are told."""
     references = map(Reference, tree.targets[node], tree.slots[node])
     parts = {
-        field.name: _Part(field, tuple([next(references) for _ in field.references]))
+        field[0]: _Part(Field._make(field), tuple([next(references) for _ in field[3]]))
         for field in tree.fields[node]
     }
     groups: dict[str, list[_Part]] = {}
-    for field in tree.records[node].fields:
-        groups.setdefault(_group(field.name)[0], []).append(parts[field.name])
+    for name, *_ in tree.records[node].fields:
+        groups.setdefault(_group(name)[0], []).append(parts[name])
     for group in groups.values():
         group.sort(key=lambda part: _group(part.field.name)[1])
     return groups

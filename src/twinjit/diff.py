@@ -7,19 +7,52 @@ from collections.abc import Sequence
 from twinjit.alignment import NONE, Interner, Pairing, Tree, alignments
 from twinjit.comparison import Finding, Reference, compare
 from twinjit.difference import Diff, Difference
+from twinjit.identity import outline
 from twinjit.outline import Field, Record
 from twinjit.places import Places
+from twinjit.policy import Policy
 
-__all__ = ["Diff", "Difference", "diff_outlines"]
+__all__ = ["Diff", "Difference", "diff", "diff_outlines"]
 
 
-def diff_outlines(a: Sequence[Record], b: Sequence[Record]) -> Diff:
+def diff(
+    a: object, b: object, policy: Policy | None = None, *, allow_unregistered: bool = False
+) -> Diff:
     """Find all differences between two programs.
 
     Parameters
     ----------
     a, b
-        The programs' outlines, made with one policy.
+        Programs of any contexts, as for `Compiler.compile`.
+    policy, allow_unregistered
+        As for `fingerprint`.
+
+    Returns
+    -------
+    Diff
+        False, and empty, exactly if the programs are equivalent under the policy.
+
+    Raises
+    ------
+    TwinjitError
+        As for `fingerprint`.
+    """
+    policy = policy or Policy()
+    first, second = (
+        outline(each, policy, allow_unregistered=allow_unregistered) for each in (a, b)
+    )
+    return diff_outlines(first, second, symbol_order=policy.symbol_order == "keep")
+
+
+def diff_outlines(a: Sequence[Record], b: Sequence[Record], *, symbol_order: bool = True) -> Diff:
+    """Find all differences between two programs.
+
+    Parameters
+    ----------
+    a, b
+        The programs' outlines, made with one policy. Their records may be plain tuples.
+    symbol_order
+        Whether the policy lets the order of symbols count.
 
     Returns
     -------
@@ -34,18 +67,18 @@ def diff_outlines(a: Sequence[Record], b: Sequence[Record]) -> Diff:
         return Diff()
     # Where several alignments are as good, the choice must not depend on which side is called a.
     if right.precedes(left):
-        findings, pairing = _find(right, left)
+        findings, pairing = _find(right, left, symbol_order=symbol_order)
         told = _Teller(left, right, pairing.a)
         return Diff(told.tell([finding.mirrored() for finding in findings]))
-    findings, pairing = _find(left, right)
+    findings, pairing = _find(left, right, symbol_order=symbol_order)
     return Diff(_Teller(left, right, pairing.b).tell(findings))
 
 
-def _find(left: Tree, right: Tree) -> tuple[list[Finding], Pairing]:
+def _find(left: Tree, right: Tree, *, symbol_order: bool) -> tuple[list[Finding], Pairing]:
     """Return the fewest differences that an alignment gives, and the alignment."""
     best: tuple[list[Finding], Pairing] | None = None
     for pairing, votes in alignments(left, right):
-        findings = compare(pairing, votes)
+        findings = compare(pairing, votes, symbol_order=symbol_order)
         if best is not None and len(findings) >= len(best[0]):
             break
         best = findings, pairing
@@ -79,7 +112,7 @@ class _Teller:
     def _order(self, finding: Finding) -> tuple[int, int, int, int]:
         if finding.a == NONE:
             return self._anchors[finding.b], 1, finding.b, 0
-        told = [field.name for field in self._left.records[finding.a].fields]
+        told = [name for name, *_ in self._left.records[finding.a].fields]
         place = told.index(finding.field_a.name) if finding.field_a else len(told)
         return finding.a, 0, int(finding.kind != "moved"), place
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from blake3 import blake3
 
@@ -16,6 +16,18 @@ Kind = Literal["changed", "inserted", "removed", "moved"]
 _LONGEST_IN_DATA = 1 << 16
 _BEFORE = 40  # characters shown before the first that differs
 _SHOWN = 160
+
+
+class Line(NamedTuple):
+    """A value on one side: ``-`` for a, ``+`` for b, nothing for both; and where it was written."""
+
+    sign: str
+    value: str
+    location: str
+
+    def __str__(self) -> str:
+        sign = f"{self.sign} " if self.sign else ""
+        return f"{sign}{self.value}{f'  [{self.location}]' if self.location else ''}"
 
 
 @dataclass(frozen=True)
@@ -86,21 +98,18 @@ class Difference:
             "note": self.note,
         }
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is there in each program, line by line, for people."""
         a, b = self.excerpts
-        lines = [f"{self.kind} {self.place}"]
         if self.kind == "moved":
-            places = " → ".join(filter(None, (self.location_a, self.location_b)))
-            lines.append(f"  {a}{f'  [{places}]' if places else ''}")
-        else:
-            lines += (
-                f"  {sign} {value}{f'  [{location}]' if location else ''}"
-                for sign, value, location in (
-                    ("-", a, self.location_a),
-                    ("+", b, self.location_b),
-                )
-                if value is not None
-            )
+            places = dict.fromkeys(filter(None, (self.location_a, self.location_b)))
+            return (Line("", a or "", " → ".join(places)),)
+        sides = ("-", a, self.location_a), ("+", b, self.location_b)
+        return tuple(Line(sign, value, place) for sign, value, place in sides if value is not None)
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind} {self.place}", *(f"  {line}" for line in self.lines)]
         return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from twinjit.outline import Record
 from twinjit.policy import Policy
 from twinjit.source import LiveModule, open_source
 
-__all__ = ["equivalent", "fingerprint"]
+__all__ = ["equivalent", "fingerprint", "outline"]
 
 
 def fingerprint(
@@ -71,6 +72,14 @@ def equivalent(
     first = _subject(a, allow_unregistered=allow_unregistered)
     second = _subject(b, allow_unregistered=allow_unregistered)
     return _mlir.equivalent(first, second, (policy or Policy()).text)
+
+
+def outline(program: object, policy: Policy, *, allow_unregistered: bool) -> list[Record]:
+    """Write a program down for a diff."""
+    from twinjit._native import _mlir
+
+    subject = _subject(program, allow_unregistered=allow_unregistered)
+    return list(map(Record._make, _mlir.outline(subject, policy.text)))
 
 
 def _subject(program: object, *, allow_unregistered: bool) -> object:

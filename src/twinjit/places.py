@@ -102,7 +102,7 @@ def _number(tree: Tree) -> tuple[list[int], list[int]]:
 
 
 def _describe_field(field: Field) -> str:
-    text = field.text
+    name, _, text, _ = field
     if len(text) > _FIELD_WIDTH:
         text = f"{text[:_FIELD_WIDTH]}…"
-    return f"{field.name}: {text}"
+    return f"{name}: {text}"

@@ -73,7 +73,11 @@ class Pairing:
     def identical(self, a: int, b: int) -> bool:
         """Tell whether two subtrees are known to be the same program."""
         digest = self.left.records[a].digest
-        return bool(digest) and digest == self.right.records[b].digest
+        return (
+            bool(digest)
+            and digest == self.right.records[b].digest
+            and self.left.end[a] - a == self.right.end[b] - b
+        )
 
     def refers_alike(self, a: int, b: int, inside: tuple[int, int, int] = (0, 0, 0)) -> bool:
         """Tell whether the references of two nodes of one shape agree, as far as is known.

@@ -66,6 +66,6 @@ def _same_fields(pairing: Pairing, a: int, b: int) -> tuple[int, int]:
     if [field[0] for field in fields_a] == [field[0] for field in fields_b]:
         same = [one[1] == other[1] for one, other in zip(fields_a, fields_b, strict=True)]
         return sum(same), len(same)
-    digests = {field.name: field.digest for field in fields_a}
-    same = [digests.get(field.name) == field.digest for field in fields_b]
-    return sum(same), len(digests.keys() | {field.name for field in fields_b})
+    digests = {field[0]: field[1] for field in fields_a}
+    same = [digests.get(field[0]) == field[1] for field in fields_b]
+    return sum(same), len(digests.keys() | {field[0] for field in fields_b})

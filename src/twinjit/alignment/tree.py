@@ -35,7 +35,7 @@ class Tree:
     Attributes
     ----------
     records
-        The outline.
+        The outline. Its records may be plain tuples, and the fields in it remain what they were.
     parent, children, end
         By record: the number of its parent, those of its children, and that after its last
         descendant. ``children[ROOT]`` are the records of depth 0.
@@ -51,7 +51,7 @@ class Tree:
     """
 
     def __init__(self, records: Sequence[Record], interner: Interner) -> None:
-        self.records = records
+        self.records = [Record._make(record) for record in records]
         count = len(records)
         self.parent = [ROOT] * count
         self.children: list[list[int]] = [_CHILDLESS] * (count + 1)  # ROOT is the last
@@ -139,13 +139,13 @@ class Tree:
         for fields in self.fields:
             found = [
                 definers.get(identity) or free.setdefault(identity, (FREE, len(free)))
-                for field in fields
-                for identity in field.references
+                for _, _, _, references in fields
+                for identity in references
             ]
             self.targets.append(tuple([target for target, _ in found]))
             self.slots.append(tuple([slot for _, slot in found]))
 
 
 def _contents(record: Record) -> tuple[object, ...]:
-    fields = sorted((field.name, field.digest, len(field.references)) for field in record.fields)
+    fields = sorted((name, digest, len(refers)) for name, digest, _, refers in record.fields)
     return record.depth, record.kind, record.label, record.symbol, len(record.defines), fields

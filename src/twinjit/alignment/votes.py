@@ -109,6 +109,6 @@ def _by_field(tree: Tree, node: int) -> dict[tuple[str, int], list[tuple[int, in
     """Return the definitions that each field refers to, by its name and how many they are."""
     references = zip(tree.targets[node], tree.slots[node], strict=True)
     return {
-        (field.name, len(field.references)): [next(references) for _ in field.references]
-        for field in tree.fields[node]
+        (name, len(refers)): [next(references) for _ in refers]
+        for name, _, _, refers in tree.fields[node]
     }

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import twinjit
+from twinjit.errors import PolicyError
 
 __all__ = [
     "STDIN",
+    "AllowUnregistered",
     "Cache",
     "File",
     "Json",
     "OptLevel",
     "Pipeline",
+    "Policy",
     "open_compiler",
     "open_program",
+    "read_policy",
 ]
 
 STDIN = "-"
@@ -46,6 +52,19 @@ Cache = Annotated[
     typer.Option(
         metavar="DIR|off",
         help="The disk cache's directory, or none; by default what the environment says.",
+    ),
+]
+AllowUnregistered = Annotated[
+    bool,
+    typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
+]
+Policy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="KEY=VALUE|JSON",
+        help="What counts as the same: one setting, such as private_symbols=rename, or several in "
+        "a JSON object. May be given several times.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs to read.")]
@@ -78,3 +97,37 @@ def open_program(file: str) -> Path | bytes:
         If standard input cannot be read.
     """
     return sys.stdin.buffer.read() if file == STDIN else Path(file)
+
+
+def read_policy(settings: Sequence[str] | None) -> twinjit.Policy:
+    """Make the policy that ``--policy`` options describe; what is said last holds.
+
+    Raises
+    ------
+    typer.BadParameter
+        If there is none such.
+    """
+    found: dict[str, Any] = {}
+    try:
+        for text in settings or ():
+            found |= _read_settings(text)
+        return twinjit.Policy.from_settings(found)
+    except PolicyError as error:
+        raise typer.BadParameter(str(error), param_hint="'--policy'") from error
+
+
+def _read_settings(text: str) -> dict[str, Any]:
+    if text.lstrip().startswith("{"):
+        try:
+            settings: dict[str, Any] = json.loads(text)
+        except ValueError as error:
+            raise PolicyError(f"{text!r} is not JSON: {error}") from error
+        return settings
+    name, found, value = text.partition("=")
+    if not found:
+        raise PolicyError(f"{text!r} is no setting: give KEY=VALUE or a JSON object")
+    if name == "lift_bytes" and value.isdecimal():
+        return {name: int(value)}
+    if name == "discardable" and value not in ("keep", "ignore"):
+        return {name: value.split(",")}
+    return {name: value}

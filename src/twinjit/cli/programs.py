@@ -13,13 +13,16 @@ from twinjit.cli.failures import describe_error, report_error
 from twinjit.cli.files import replacing
 from twinjit.cli.options import (
     STDIN,
+    AllowUnregistered,
     Cache,
     File,
     Json,
     OptLevel,
     Pipeline,
+    Policy,
     open_compiler,
     open_program,
+    read_policy,
 )
 from twinjit.cli.show import print_json, report_data, signature_data, stderr, stdout
 from twinjit.errors import TwinjitError
@@ -41,10 +44,6 @@ Output = Annotated[
         metavar="FILE.o",
         help="The object file; - for standard output. By default FILE's name with .o, here.",
     ),
-]
-AllowUnregistered = Annotated[
-    bool,
-    typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
 ]
 Full = Annotated[bool, typer.Option("--full", help="Show long parts of the key in full.")]
 
@@ -88,19 +87,26 @@ def compile_program(
 
 
 def fingerprint(
-    files: Files, *, allow_unregistered: AllowUnregistered = False, json: Json = False
+    files: Files,
+    *,
+    policy: Policy = None,
+    allow_unregistered: AllowUnregistered = False,
+    json: Json = False,
 ) -> None:
     """Print the fingerprints of programs.
 
     One a line, with the file's name. A file that fails is reported, and the others are still done.
     """
+    counts = read_policy(policy)
     rows: list[dict[str, Any]] = []
     code = 0
     for file in files:
         row: dict[str, Any] = {"file": file, "fingerprint": None, "error": None}
         try:
             program = open_program(file)
-            row["fingerprint"] = twinjit.fingerprint(program, allow_unregistered=allow_unregistered)
+            row["fingerprint"] = twinjit.fingerprint(
+                program, counts, allow_unregistered=allow_unregistered
+            )
         except (TwinjitError, OSError) as error:
             code = max(code, report_error(error))
             row["error"] = describe_error(error)
