@@ -15,12 +15,15 @@ _LABELS = ("add", "mul", "constant", "call")
 _Place = tuple[tuple[str, ...], str]  # the kinds a difference may have, and what its place says
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Node:
+def random_program(seed: int) -> Node:
     """A module of functions of blocks of operations, some of them with regions, many alike."""
-    rng = random.Random(draw(st.integers(0, 2**32)))
-    size = draw(st.integers(1, 12))
-    return module(*(_function(f"f{index}", rng, size) for index in range(draw(st.integers(1, 3)))))
+    rng = random.Random(seed)
+    size = rng.randint(1, 12)
+    return module(*(_function(f"f{index}", rng, size) for index in range(rng.randint(1, 3))))
+
+
+def programs() -> st.SearchStrategy[Node]:
+    return st.integers(0, 2**32).map(random_program)
 
 
 def _function(name: str, rng: random.Random, size: int) -> Node:

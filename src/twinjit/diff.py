@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twinjit.alignment import NONE, Interner, Pairing, Tree, alignments
+from twinjit.alignment import FREE, NONE, Interner, Pairing, Tree, alignments
 from twinjit.comparison import Finding, Reference, compare
 from twinjit.difference import Diff, Difference
 from twinjit.identity import outline
@@ -129,10 +129,14 @@ class _Teller:
 
     def _note(self, finding: Finding, text_a: str | None, text_b: str | None) -> str:
         if finding.refers_a and finding.refers_b:
+            if finding.refers_a.node == FREE == finding.refers_b.node:
+                return "another one, judged by where else each of them occurs"
             return (
                 f"refers to {self._b.definition(finding.refers_b)}, "
                 f"no longer to {self._a.definition(finding.refers_a)}"
             )
+        if finding.kind == "moved":
+            return f"from {self._a.position(finding.a)} to {self._b.position(finding.b)}"
         alike = finding.kind == "changed" and text_a == text_b
         return "not the same, though printed alike" if alike else ""
 
@@ -160,21 +164,37 @@ class _Side:
             return self._places.path(node, finding.name), f"{len(record.defines)}: {names}"
         return self._places.path(node), self._places.describe(node)
 
+    def position(self, node: int) -> str:
+        """Say where a node is among its siblings."""
+        return self._places.position(node)
+
     def location(self, node: int) -> str:
+        """Return where a node was written."""
         return "" if node == NONE else self._tree.records[node].location
 
     def definition(self, reference: Reference) -> str:
+        """Name what is referred to."""
         return self._places.definition(*reference)
 
 
 def _anchors(left: Tree, right: Tree, partners: Sequence[int]) -> list[int]:
-    """Return, by right node, the left one after which it is to be told."""
-    anchors = [0] * len(right.records)
+    """Return, by right node, the left one after which it is to be told.
+
+    That is the last one below the sibling before it, and what was removed there.
+    """
+    anchors = [NONE] * len(right.records)
+    paired = set(partners)
     for parent, children in enumerate(right.children):
         above = NONE if parent == len(partners) else partners[parent]
         last = above
         for child in children:
             if partners[child] != NONE:
                 last = left.end[partners[child]] - 1
-            anchors[child] = last
+                continue
+            following = last + 1
+            while following < len(left.records) and left.parent[following] == above:
+                if following in paired:
+                    break
+                following = left.end[following]
+            last = anchors[child] = following - 1
     return anchors

@@ -49,8 +49,12 @@ class Places:
         record = self._tree.records[node]
         if record.symbol:
             return f"@{record.symbol}"
-        what = f"{record.kind} {self._numbers[node]}"
+        what = self.position(node)
         return what if record.label in ("", record.kind) else f"{what} ({record.label})"
+
+    def position(self, node: int) -> str:
+        """Say where a node is among its siblings of a kind, such as ``operation 3``."""
+        return f"{self._tree.records[node].kind} {self._numbers[node]}"
 
     def describe(self, node: int) -> str:
         """Describe a node by its fields, and how much is in it."""
