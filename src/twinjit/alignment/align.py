@@ -80,6 +80,9 @@ def _pair_children(pairing: Pairing, a: list[int], b: list[int]) -> None:
     if alone and left.parent[a[0]] == ROOT and left.sort[a[0]] == right.sort[b[0]]:
         pairing.pair(a[0], b[0])  # what was handed in is compared, whatever its name
         return
+    if not any(left.records[node].symbol for node in a):
+        pair_lists(pairing, a, [node for node in b if not right.records[node].symbol])
+        return
     pair_symbols(pairing, a, b)
     for gap_a, gap_b in list(_gaps(pairing, a, b)):
         pair_lists(pairing, gap_a, gap_b)

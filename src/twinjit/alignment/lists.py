@@ -21,9 +21,9 @@ _NEAREST = 4
 """The same where that found nothing in a row."""
 
 _FAR = 256
-"""Edits to look ahead where that does not do, as long as the work stays within bounds."""
+"""Edits to look ahead where that does not do, until that has cost `_FAR_WORK` comparisons."""
 
-_FAR_WORK = 100_000
+_FAR_WORK = 150_000
 
 
 def increasing(values: Sequence[int]) -> set[int]:
@@ -121,6 +121,7 @@ def _pair_near(pairing: Pairing, a: list[int], b: list[int]) -> list[tuple[list[
     walk = EditWalk(pairing, partial(changes, pairing), a, b)
     split_at = len(a) + len(b)
     near = _NEAR
+    begun = pairing.work
     while not walk.done:
         if walk.advance(near, force=False):
             near = _NEAR
@@ -131,7 +132,7 @@ def _pair_near(pairing: Pairing, a: list[int], b: list[int]) -> list[tuple[list[
             gaps = _split(pairing, a[walk.x :], b[walk.y :])
             if gaps:
                 return gaps
-        far = pairing.work < _FAR_WORK + 2 * (len(a) + len(b))
+        far = pairing.work - begun < _FAR_WORK
         walk.advance(_FAR if far else near, force=True)
         near = max(near // 2, _NEAREST)
     return []
