@@ -1,5 +1,6 @@
 # make demo   set everything up and run the PyTorch graphs cold and warm
 # make test   set everything up and run the tests
+# make test-bundles   the tests with programs of other builds of MLIR, all of which it installs
 # make lint   formatting, lint, types, and the import contract
 # make tidy   clang-tidy
 PYTHON ?= python3
@@ -7,13 +8,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint tidy stubs clean
+.PHONY: demo test test-bundles lint tidy stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
+
+test-bundles: $(VENV)/installed-test
+	$(BIN)/python -m pip install --quiet --group bundles
+	$(BIN)/python -m pytest tests/foreign
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff format --check .

@@ -370,7 +370,7 @@ def test_first_use_of_llvm_by_many_threads():
 def test_key_names_its_parts(compiler):
     names = [name for name, _ in compiler.explain(TEXT).key.parts]
     assert names == [
-        "mlir", "pipeline", "convention", "opt-level", "target-triple", "target-cpu",
+        "mlir", "pipeline", "policy", "convention", "opt-level", "target-triple", "target-cpu",
         "target-features", "relocation-model", "code-model", "build-libLLVM", "build-libMLIR",
         "build-_llvm", "build-_mlir",
     ]  # fmt: skip

@@ -12,7 +12,8 @@ import twinjit
 from tests.live_programs import PROGRAMS, parse
 from twinjit._native import _mlir
 from twinjit.errors import UnfingerprintableError
-from twinjit.outline import Field, Record
+from twinjit.outline import Record
+from twinjit.outline import records as named
 
 CASES = json.loads((Path(__file__).parent / "cases" / "identity.json").read_text())
 
@@ -22,11 +23,7 @@ RENAME = twinjit.Policy(private_symbols="rename")
 
 def outline(text: str, policy: twinjit.Policy = DEFAULT) -> list[Record]:
     module = parse(text)  # a capsule does not keep it alive
-    records = _mlir.outline(module.operation._CAPIPtr, policy.text)
-    return [
-        Record(*head, tuple(Field(*field) for field in fields), defines)
-        for *head, fields, defines in records
-    ]
+    return named(_mlir.outline(module.operation._CAPIPtr, policy.text))
 
 
 def shape(records: list[Record]) -> list[Any]:

@@ -17,6 +17,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -81,13 +82,21 @@ private:
   Py_buffer buffer;
 };
 
-std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries) {
+std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries,
+                                      const nb::sequence &constants) {
   std::vector<std::string> symbols(entries.size());
   std::transform(entries.begin(), entries.end(), symbols.begin(), callSymbol);
   BufferView code(object);
+  std::vector<std::unique_ptr<BufferView>> contents;
+  std::vector<Constant> named;
+  for (nb::handle constant : constants) {
+    contents.push_back(std::make_unique<BufferView>(constant[1]));
+    named.push_back({nb::cast<std::string>(constant[0]), contents.back()->bytes(),
+                     nb::cast<uint64_t>(constant[2])});
+  }
   auto image = [&] {
     WithoutGil released;
-    return load(code.bytes(), symbols);
+    return load(code.bytes(), symbols, named);
   }();
   return unwrap(std::move(image));
 }
@@ -160,10 +169,11 @@ NB_MODULE(_llvm, m) {
           "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
 
   m.def(
-      "load", &loadFromPython, "object"_a, "entries"_a,
-      nb::sig(
-          "def load(object: bytes | memoryview, entries: collections.abc.Sequence[str]) -> Image"),
-      "Link an object file into the process. Releases the GIL.");
+      "load", &loadFromPython, "object"_a, "entries"_a, "constants"_a = nb::tuple(),
+      nb::sig("def load(object: bytes | memoryview, entries: collections.abc.Sequence[str], "
+              "constants: collections.abc.Sequence[tuple[str, bytes, int]] = ()) -> Image"),
+      "Link an object file into the process, and to copies of constants that it refers to: the "
+      "symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.");
 
   call::bind(m);
 }

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
@@ -65,8 +66,11 @@ Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &opt
   return machine;
 }
 
-/// Drop what does not reach the code but would reach the object's bytes.
+/// Drop what does not reach the code but would reach the object's bytes. JITLink has no use for
+/// debug information, and LLVM writes it without checking it: a subprogram without a type ends the
+/// process.
 void normalise(llvm::Module &module) {
+  llvm::StripDebugInfo(module);
   module.setModuleIdentifier("twinjit");
   module.setSourceFileName("twinjit");
 }

@@ -52,7 +52,9 @@ public:
     for (const auto &[name, flags] : symbols) {
       if (*name == kAssertionFailed || *name == kAllocate)
         result.image->fails = true;
-      void *address = findSymbol((*name).str());
+      void *address = result.image->constants.address(*name);
+      if (!address)
+        address = findSymbol((*name).str());
       if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)
         missing.push_back((*name).str());
       found[name] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
@@ -116,16 +118,17 @@ void *Image::address(llvm::StringRef name) const { return entries.lookup(name); 
 
 bool Image::contains(const void *pointer) const {
   auto value = reinterpret_cast<uint64_t>(pointer);
-  return begin <= value && value < end;
+  return (begin <= value && value < end) || constants.contains(pointer);
 }
 
 size_t Image::size() const {
   uint64_t page = llvm::sys::Process::getPageSizeEstimate();
-  return llvm::alignTo(end, page) - llvm::alignDown(begin, page);
+  return llvm::alignTo(end, page) - llvm::alignDown(begin, page) + constants.size();
 }
 
 Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
-                                     const std::vector<std::string> &entries) {
+                                     const std::vector<std::string> &entries,
+                                     llvm::ArrayRef<Constant> constants) {
   // The graph refers to both buffers and to the pool until link() returns.
   auto pool = std::make_shared<orc::SymbolStringPool>();
   auto graph = jl::createLinkGraphFromObject(llvm::MemoryBufferRef(object, "artifact"), pool);
@@ -133,6 +136,10 @@ Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
     return Failure{Kind::Load, "cannot read the object code: " + llvm::toString(graph.takeError())};
   Link::Result result;
   result.image = std::shared_ptr<Image>(new Image());
+  auto copies = ConstantMemory::copy(constants);
+  if (!copies)
+    return copies.failure();
+  result.image->constants = std::move(*copies);
   // The in-process memory manager finishes its work before it returns, so link() is synchronous.
   jl::link(std::move(*graph), std::make_unique<Link>(entries, result));
   if (result.failure)

@@ -3,14 +3,22 @@
 #include "common/gil.h"
 #include "common/outline_python.h"
 #include "common/raise.h"
+#include "ir/canonical_form.h"
+#include "ir/foreign.h"
 #include "ir/identity.h"
+#include "ir/normalise.h"
 #include "ir/outline.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
+#include "ir/stored_program.h"
 #include "ir/upstream_equivalence.h"
 
 #include "mlir-c/Bindings/Python/Interop.h"
 #include "mlir/CAPI/IR.h"
+
+#include "llvm/Support/Path.h"
+
+#include <link.h>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -60,19 +68,51 @@ void checkBuild() {
   throw nb::python_error();
 }
 
-/// Have MLIR's own bindings, where they are installed, register upstream's passes.
+/// Whether another package's bindings are loaded that share nanobind's domain with MLIR's own.
+///
+/// Upstream defect. Versions: MLIR 22's bindings beside those of IREE 3.13. Trigger: both keep the
+/// default domain, "mlir". Symptom: whichever is imported second finds its types taken; with one
+/// SONAME, libnanobind-mlir.so, the import fails, with two it ends the process. Remove when: IREE's
+/// have a domain of their own.
+bool holdsTheirTypes() {
+  auto isOthers = [](dl_phdr_info *info, size_t, void *) -> int {
+    llvm::StringRef path = info->dlpi_name;
+    llvm::StringRef name = llvm::sys::path::filename(path);
+    return (name == "libnanobind-mlir.so" || name == "libnanobind-abi3-mlir.so") &&
+           !path.contains("/mlir/_mlir_libs/");
+  };
+  return dl_iterate_phdr(isOthers, nullptr) != 0;
+}
+
+/// Have MLIR's own bindings, where they can be loaded, register upstream's passes.
 ///
 /// Upstream defect. Versions: MLIR 22 with assertions. Trigger: registerAllPasses() called twice in
 /// a process, by us and by the bindings' import, in either order. Symptom: "Pass pipeline …
 /// registered multiple times" ends the process. Remove when: registering a pipeline twice is
 /// harmless.
+///
+/// They cannot be loaded where IREE's are (see holdsTheirTypes), nor can they be later, so that
+/// registerPasses() may do it for good.
 void registerUpstreamPasses() {
+  if (holdsTheirTypes())
+    return;
   try {
     nb::module_::import_("mlir._mlir_libs");
   } catch (nb::python_error &error) {
-    if (!error.matches(PyExc_ModuleNotFoundError))
+    if (!error.matches(PyExc_ImportError))
       throw;
   }
+}
+
+/// Before pipelines are read or run. Not at import: fingerprints need no passes, and whoever wants
+/// no more may load other packages' bindings afterwards.
+void loadPasses() {
+  static bool areLoaded = false; // guarded by the GIL
+  if (areLoaded)
+    return;
+  registerUpstreamPasses();
+  registerPasses();
+  areLoaded = true;
 }
 
 /// The operation behind a `_CAPIPtr` capsule of `mlir.ir` (a Module's or an Operation's).
@@ -128,6 +168,40 @@ bool equivalentToPython(const nb::object &a, const nb::object &b, const std::str
                            first, second));
 }
 
+nb::list constantsToPython(const nb::object &program, const std::string &policyText) {
+  Subject subject(program);
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto constants =
+      unwrap(withoutGil([&] { return largeConstants(subject.operation, policy); }, subject));
+  nb::list result;
+  for (const auto &[type, bytes] : constants)
+    result.append(nb::make_tuple(type, nb::bytes(bytes.data(), bytes.size())));
+  return result;
+}
+
+nb::list normaliseToPython(Program &program, const std::string &policyText) {
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto lifted = [&] {
+    WithoutGil released;
+    return normalise(program.module(), policy);
+  }();
+  nb::list result;
+  for (const LiftedConstant &constant : unwrap(std::move(lifted)))
+    result.append(nb::make_tuple(decoded(constant.name), constant.type, constant.size,
+                                 constant.alignment, decoded(constant.place)));
+  return result;
+}
+
+nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
+  Policy policy = unwrap(Policy::parse(policyText));
+  auto bytecode = [&] {
+    WithoutGil released;
+    return toBytecode(program, policy);
+  }();
+  std::string bytes = unwrap(std::move(bytecode));
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
 nb::list outlineToPython(const nb::object &program, const std::string &policyText) {
   Subject subject(program);
   Policy policy = unwrap(Policy::parse(policyText));
@@ -150,6 +224,30 @@ Program parse(const nb::bytes &source, const std::string &name, bool allowUnregi
     return Program::parse(text, name, allowUnregistered);
   }();
   return unwrap(std::move(program));
+}
+
+Program parseForeignText(const nb::bytes &source, const std::string &name) {
+  llvm::StringRef text = view(source);
+  Outcome<Program> program = [&] {
+    WithoutGil released;
+    return parseForeign(text, name);
+  }();
+  return unwrap(std::move(program));
+}
+
+nb::tuple unknownToPython(const Program &program) {
+  Unknown unknown = [&] {
+    WithoutGil released;
+    return findUnknown(program.module());
+  }();
+  auto list = [](const std::vector<std::string> &texts) {
+    nb::list result;
+    for (const std::string &text : texts)
+      result.append(decoded(text));
+    return result;
+  };
+  return nb::make_tuple(list(unknown.operations), list(unknown.dialects), list(unknown.properties),
+                        list(unknown.references));
 }
 
 nb::dict toPython(const Value &value) {
@@ -179,6 +277,7 @@ nb::dict toPython(const Signature &signature) {
 }
 
 nb::tuple identifyToPython(const std::string &text) {
+  loadPasses();
   PipelineIdentity identity = unwrap(identifyPipeline(text));
   nb::dict libraries;
   for (const auto &[path, build] : identity.libraries)
@@ -187,6 +286,7 @@ nb::tuple identifyToPython(const std::string &text) {
 }
 
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted) {
+  loadPasses();
   Outcome<Lowered> lowered = [&] {
     WithoutGil released;
     return lower(program, pipeline, trusted);
@@ -202,8 +302,6 @@ nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trus
 NB_MODULE(_mlir, m) {
   using namespace twinjit;
   checkBuild();
-  registerUpstreamPasses();
-  registerPasses();
 
   m.def("fingerprint", &fingerprintToPython, "program"_a, "policy"_a, "domain"_a = "",
         nb::sig("def fingerprint(program: object, policy: str, domain: str = \"\") -> bytes"),
@@ -217,6 +315,10 @@ NB_MODULE(_mlir, m) {
       "Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases "
       "the GIL as that does.");
 
+  m.def("constants", &constantsToPython, "program"_a, "policy"_a,
+        nb::sig("def constants(program: object, policy: str) -> list[tuple[str, bytes]]"),
+        "Types and contents of the large constants that do not count under a policy, in canonical "
+        "order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.");
   m.def("outline", &outlineToPython, "program"_a, "policy"_a,
         nb::sig("def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, "
                 "bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], "
@@ -247,6 +349,12 @@ NB_MODULE(_mlir, m) {
 
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
       .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
+      .def("unknown", &unknownToPython,
+           nb::sig("def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]"),
+           "What no dialect here knows: names of operations; namespaces of attributes and types; "
+           "properties, as ``operation property``, that ``parse_foreign`` has kept; and those "
+           "attributes and types that refer to something their text does not hold. Releases the "
+           "GIL.")
       .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
       .def(
           "signatures",
@@ -258,6 +366,16 @@ NB_MODULE(_mlir, m) {
           },
           nb::sig("def signatures(self) -> list[dict[str, object]]"),
           "Parameters and results of the functions that callers may enter.")
+      .def("normalise", &normaliseToPython, "policy"_a,
+           nb::sig("def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]"),
+           "Bring the program to the form that it shares with all that are the same under a "
+           "policy. Returns the large constants that became external variables, in canonical "
+           "order: the variable's name, the elements' type, size and alignment in bytes, and the "
+           "function they are in. Releases the GIL.")
+      .def("bytecode", &bytecodeToPython, "policy"_a,
+           nb::sig("def bytecode(self, policy: str) -> bytes"),
+           "The program as bytecode. It loses the locations that do not count under a policy. "
+           "Releases the GIL.")
       .def("lower", &lowerToPython, "pipeline"_a, "trusted"_a = false,
            nb::sig("def lower(self, pipeline: str, trusted: bool = False) -> "
                    "tuple[bytes, float, float]"),
@@ -268,6 +386,11 @@ NB_MODULE(_mlir, m) {
   m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
         nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),
         "Parse and verify MLIR text or bytecode. Releases the GIL.");
+  m.def("parse_foreign", &parseForeignText, "source"_a, "name"_a,
+        nb::sig("def parse_foreign(source: bytes, name: str) -> Program"),
+        "Parse and verify generic MLIR text that another build of MLIR printed, taking "
+        "unregistered operations, and keeping properties that operations here do not have. "
+        "Releases the GIL.");
   m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
         "Copy a live module or operation into a private context. Releases the GIL as "
         "``fingerprint`` does.");

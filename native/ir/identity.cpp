@@ -17,7 +17,7 @@ namespace {
 //      within the nearest isolated operation; the listing of blocks does not count
 constexpr uint64_t kVersion = 2;
 
-class HashSink {
+class HashSink : public PlainSink {
 public:
   HashSink(const Policy &policy, llvm::StringRef domain) {
     fields.string("twinjit.identity");
@@ -36,7 +36,7 @@ private:
 };
 
 /// Keeps a sequence. Its digests are numbers of contents in a table (see FieldHasher).
-struct RecordingSink {
+struct RecordingSink : PlainSink {
   std::vector<uint32_t> sequence;
 
   void number(uint32_t value) { sequence.push_back(value); }
@@ -50,7 +50,7 @@ struct RecordingSink {
 };
 
 /// Compares with a recorded sequence, up to the first difference.
-class ComparingSink {
+class ComparingSink : public PlainSink {
 public:
   explicit ComparingSink(const std::vector<uint32_t> &other) : other(other) {}
 

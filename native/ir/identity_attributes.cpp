@@ -233,7 +233,7 @@ bool AttributeDigests::describeSimple(FieldHasher &fields, mlir::Attribute attri
       })
       .Case([&](mlir::OpaqueAttr opaque) {
         fields.string(opaque.getDialectNamespace());
-        fields.string(opaque.getAttrData());
+        describeOpaque(fields, opaque.getAttrData());
         return fields.digest(of(opaque.getType())), true;
       })
       .Default([](mlir::Attribute) { return false; });
@@ -296,6 +296,14 @@ bool AttributeDigests::describeElements(FieldHasher &fields, mlir::Attribute att
         return describeResource(fields, elements.getRawHandle()), true;
       })
       .Default([](mlir::Attribute) { return false; });
+}
+
+/// MLIR keeps the text of what it does not know as it was written.
+void AttributeDigests::describeOpaque(FieldHasher &fields, llvm::StringRef text) {
+  if (refersOutside(text))
+    fail("'" + text.str() + "', of a dialect that is unknown here, refers to what its text does " +
+         "not hold");
+  fields.string(text);
 }
 
 void AttributeDigests::describeReference(FieldHasher &fields, mlir::SymbolRefAttr reference) {

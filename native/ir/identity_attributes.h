@@ -97,6 +97,7 @@ private:
   void describeResource(FieldHasher &fields, mlir::DenseResourceElementsHandle handle);
   template <typename T> void describePrinted(FieldHasher &fields, T value);
 
+  void describeOpaque(FieldHasher &fields, llvm::StringRef text);
   void describeReference(FieldHasher &fields, mlir::SymbolRefAttr reference);
   void describeRecursive(FieldHasher &fields, mlir::Type type);
   void describeBody(FieldHasher &fields, mlir::Type type);
@@ -138,6 +139,10 @@ private:
   };
   Bodies *bodies = nullptr;
 };
+
+/// Whether the text of an attribute or type of an unknown dialect names something that it does not
+/// hold, as MLIR's parser would read it: `#alias`, `!alias`, `distinct[…]`, `dense_resource<…>`.
+bool refersOutside(llvm::StringRef text);
 
 /// `value` as MLIR prints it, without aliases, with a `state` made with printInFull().
 std::string printedForm(mlir::Attribute value, mlir::AsmState &state);

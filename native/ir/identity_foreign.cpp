@@ -4,6 +4,7 @@
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <limits>
 
@@ -87,10 +88,35 @@ mlir::LogicalResult writeTo(mlir::DialectBytecodeWriter &writer,
   return dialect.writeType(type, writer);
 }
 
+bool isWord(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-'; }
+
 // How describeForeign() learnt the parameters.
 enum Form : uint8_t { kBytecode = 1, kPrinted = 2 };
 
 } // namespace
+
+bool refersOutside(llvm::StringRef text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i)
+        i += text[i] == '\\';
+      continue;
+    }
+    bool hasSigil = text[i] == '#' || text[i] == '!';
+    llvm::StringRef word = text.substr(i + hasSigil).take_while(isWord);
+    if (word.empty())
+      continue;
+    i += hasSigil + word.size();
+    llvm::StringRef rest = text.substr(i);
+    bool isReference = hasSigil ? !word.contains('.') && !rest.starts_with("<")
+                                : (word == "distinct" && rest.starts_with("[")) ||
+                                      (word == "dense_resource" && rest.starts_with("<"));
+    if (isReference)
+      return true;
+    --i;
+  }
+  return false;
+}
 
 mlir::OpPrintingFlags printInFull() {
   return mlir::OpPrintingFlags().elideLargeElementsAttrs(std::numeric_limits<int64_t>::max());

@@ -53,7 +53,7 @@ bool AttributeDigests::describeBuiltin(FieldHasher &fields, mlir::Type type) {
       .Case([&](mlir::TupleType tuple) { return list(fields, tuple.getTypes()), true; })
       .Case([&](mlir::OpaqueType opaque) {
         fields.string(opaque.getDialectNamespace());
-        return fields.string(opaque.getTypeData()), true;
+        return describeOpaque(fields, opaque.getTypeData()), true;
       })
       .Default([](mlir::Type other) {
         // A builtin float type is its name; another dialect's may have parameters.

@@ -51,17 +51,6 @@ Failure passFailure(std::vector<Diagnostic> diagnostics) {
                  std::move(diagnostics)};
 }
 
-void dropLocations(mlir::ModuleOp module) {
-  mlir::Location unknown = mlir::UnknownLoc::get(module.getContext());
-  module->walk([&](mlir::Operation *operation) {
-    operation->setLoc(unknown);
-    for (mlir::Region &region : operation->getRegions())
-      for (mlir::Block &block : region)
-        for (mlir::BlockArgument argument : block.getArguments())
-          argument.setLoc(unknown);
-  });
-}
-
 /// Verifies the result itself: the translation would print to stderr, and reading invalid bitcode
 /// ends the process.
 Outcome<std::string> translate(Program &program) {
@@ -94,7 +83,6 @@ Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted)
     return std::move(*refused);
   mlir::PassManager manager(program.lease().get(), mlir::ModuleOp::getOperationName());
   static_cast<mlir::OpPassManager &>(manager) = std::move(*parsed);
-  dropLocations(program.module());
   if (!trusted)
     program.lease().taint();
   Lowered lowered;

@@ -34,27 +34,43 @@ uint32_t PolicyAttributes::markOf(mlir::Operation &operation) const {
 }
 
 mlir::Attribute PolicyAttributes::properties(mlir::Operation &operation) const {
+  return properties(operation, &PolicyAttributes::counts);
+}
+
+mlir::DictionaryAttr PolicyAttributes::others(mlir::Operation &operation) const {
+  return others(operation, &PolicyAttributes::counts);
+}
+
+mlir::Attribute PolicyAttributes::ownProperties(mlir::Operation &operation) const {
+  return properties(operation, &PolicyAttributes::isKept);
+}
+
+mlir::DictionaryAttr PolicyAttributes::ownOthers(mlir::Operation &operation) const {
+  return others(operation, &PolicyAttributes::isKept);
+}
+
+mlir::Attribute PolicyAttributes::properties(mlir::Operation &operation, Test test) const {
   // Not the inherent attributes one by one: they miss fields (a GEP's flags).
   mlir::Attribute all = operation.getPropertiesAsAttribute();
   auto dictionary = llvm::dyn_cast_if_present<mlir::DictionaryAttr>(all);
   if (keepsAll() || !dictionary)
     return all;
-  return filter(operation, dictionary, /*areProperties=*/operation.isRegistered());
+  return filter(operation, dictionary, /*areProperties=*/operation.isRegistered(), test);
 }
 
-mlir::DictionaryAttr PolicyAttributes::others(mlir::Operation &operation) const {
+mlir::DictionaryAttr PolicyAttributes::others(mlir::Operation &operation, Test test) const {
   // Not getDiscardableAttrDictionary(): that leaves out the inherent attributes of an operation
   // without properties.
   mlir::DictionaryAttr all = operation.getRawDictionaryAttrs();
-  return keepsAll() || all.empty() ? all : filter(operation, all, /*areProperties=*/false);
+  return keepsAll() || all.empty() ? all : filter(operation, all, /*areProperties=*/false, test);
 }
 
 mlir::DictionaryAttr PolicyAttributes::filter(mlir::Operation &operation, mlir::DictionaryAttr all,
-                                              bool areProperties) const {
+                                              bool areProperties, Test test) const {
   mlir::NamedAttrList kept;
   bool isFunction = llvm::isa<mlir::FunctionOpInterface>(operation);
   for (mlir::NamedAttribute attribute : all) {
-    if (!counts(operation, attribute, areProperties))
+    if (!(this->*test)(operation, attribute, areProperties))
       continue;
     mlir::Attribute value = attribute.getValue();
     if (isFunction && policy.ignoresSomeDiscardable() &&
@@ -66,16 +82,22 @@ mlir::DictionaryAttr PolicyAttributes::filter(mlir::Operation &operation, mlir::
   return kept.getDictionary(operation.getContext());
 }
 
+/// Whether the attribute is written in full: it is kept, and the mark does not stand for it.
 bool PolicyAttributes::counts(mlir::Operation &operation, mlir::NamedAttribute attribute,
                               bool isProperty) const {
   llvm::StringRef name = attribute.getName();
+  if (name == mlir::SymbolTable::getSymbolAttrName() && symbols.contains(&operation))
+    return false;
+  std::optional<LargeConstant> constant = largeConstant(&operation, policy);
+  return !(constant && name == constant->attribute) && isKept(operation, attribute, isProperty);
+}
+
+bool PolicyAttributes::isKept(mlir::Operation &operation, mlir::NamedAttribute attribute,
+                              bool isProperty) const {
+  mlir::StringAttr name = attribute.getName();
   if (name == mlir::SymbolTable::getSymbolAttrName())
-    return !(markOf(operation) & (kRenamedSymbol | kUnnamedModule));
-  if (std::optional<LargeConstant> constant = largeConstant(&operation, policy))
-    if (name == constant->attribute)
-      return false;
-  return isProperty || !policy.ignoresDiscardable(name) ||
-         !isDiscardable(operation, attribute.getName());
+    return !(markOf(operation) & kUnnamedModule);
+  return isProperty || !policy.ignoresDiscardable(name) || !isDiscardable(operation, name);
 }
 
 /// Null where nothing is left: an absent list and one of empty dictionaries mean the same.

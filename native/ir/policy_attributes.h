@@ -40,10 +40,20 @@ public:
   /// Its attributes that are not properties.
   mlir::DictionaryAttr others(mlir::Operation &operation) const;
 
+  /// The same without what the policy ignores, but with what the mark stands for: the names of
+  /// renamed symbols, and the elements of large constants.
+  mlir::Attribute ownProperties(mlir::Operation &operation) const;
+  mlir::DictionaryAttr ownOthers(mlir::Operation &operation) const;
+
 private:
+  using Test = bool (PolicyAttributes::*)(mlir::Operation &, mlir::NamedAttribute, bool) const;
+
+  mlir::Attribute properties(mlir::Operation &operation, Test test) const;
+  mlir::DictionaryAttr others(mlir::Operation &operation, Test test) const;
   mlir::DictionaryAttr filter(mlir::Operation &operation, mlir::DictionaryAttr all,
-                              bool areProperties) const;
+                              bool areProperties, Test test) const;
   bool counts(mlir::Operation &operation, mlir::NamedAttribute attribute, bool isProperty) const;
+  bool isKept(mlir::Operation &operation, mlir::NamedAttribute attribute, bool isProperty) const;
   mlir::Attribute filterArgumentAttributes(mlir::Attribute perArgument) const;
 
   const Policy &policy;

@@ -80,8 +80,9 @@ struct Lowered {
 /// Run a pass pipeline over the program and translate the result to LLVM bitcode. Consumes the
 /// program: whatever the outcome, its module is spent.
 ///
-/// Locations are dropped first, so that programs with one fingerprint give one object. Unless the
-/// pipeline is `trusted` to leave nothing in the program's context, that is not used again.
+/// Programs with one fingerprint give one bitcode if they were normalised before (normalise.h).
+/// Unless the pipeline is `trusted` to leave nothing in the program's context, that is not used
+/// again.
 Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted);
 
 } // namespace twinjit

@@ -34,10 +34,19 @@ namespace twinjit {
 // within the nearest operation that uses no value from outside, so that a use may come before its
 // definition; symbols without a name as they are met in the sequence.
 
+/// What a Sink that wants the sequence alone does with the rest.
+struct PlainSink {
+  void lifted(mlir::Operation &) {}
+  void sorted(mlir::Operation &, llvm::ArrayRef<mlir::Value>) {}
+};
+
 /// Writes the sequence into a Sink, which has
 ///   void number(uint32_t)
 ///   void digest(const Digest &)
-///   bool stopped()               to write no more
+///   bool stopped()            to write no more
+///   void lifted(Operation &)  on meeting a large constant whose elements do not count
+///   void sorted(Operation &, ArrayRef<Value>)  on having written operands in the order given,
+///                             where their own does not count
 template <typename Sink> class ProgramWriter final : Identities {
 public:
   ProgramWriter(mlir::Operation *root, const Policy &policy, Sink &sink,
@@ -61,6 +70,17 @@ public:
     if (!isModule)
       sink.number(kEnd);
     return problem;
+  }
+
+  /// After run(): the order in which everything was written.
+  VisitOrder takeOrder() { return std::move(order); }
+
+  /// After run(): the symbols without a name, by number.
+  std::vector<mlir::Operation *> numberedSymbols() const {
+    std::vector<mlir::Operation *> symbols(symbolNumbers.size());
+    for (auto [symbol, number] : symbolNumbers)
+      symbols[number] = symbol;
+    return symbols;
   }
 
   // What the walk calls.
@@ -183,6 +203,8 @@ private:
       sink.number(mark);
       if (mark & kRenamedSymbol)
         sink.number(numberOf(&operation));
+      if (mark & kLiftedConstant)
+        sink.lifted(operation);
     }
     writeProperties(operation);
     content(mlir::Attribute(filter.others(operation)));
@@ -231,12 +253,16 @@ private:
   }
 
   void writeOperandsSorted(mlir::Operation &operation) {
-    llvm::SmallVector<uint32_t, 4> sorted;
+    llvm::SmallVector<std::pair<uint32_t, mlir::Value>, 4> sorted;
     for (mlir::Value operand : operation.getOperands())
-      sorted.push_back(numberOf(operation, operand));
-    llvm::sort(sorted);
-    for (uint32_t number : sorted)
+      sorted.push_back({numberOf(operation, operand), operand});
+    llvm::sort(sorted, llvm::less_first());
+    llvm::SmallVector<mlir::Value, 4> operands;
+    for (auto [number, operand] : sorted) {
       sink.number(number);
+      operands.push_back(operand);
+    }
+    sink.sorted(operation, operands);
   }
 
   uint32_t numberOf(mlir::Operation &user, mlir::Value operand) {

@@ -42,8 +42,9 @@ mlir::StringAttr symbolName(mlir::Operation *operation) {
   return operation->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
 }
 
-RenamedSymbols::RenamedSymbols(mlir::Operation *root, const Policy &policy) {
-  if (!policy.renamePrivateSymbols)
+RenamedSymbols::RenamedSymbols(mlir::Operation *root, const Policy &policy)
+    : renames(policy.renamePrivateSymbols) {
+  if (!renames && !policy.liftFrom)
     return;
   if (!llvm::isa<mlir::ModuleOp>(root))
     add(tables[nullptr], root);
@@ -89,7 +90,8 @@ void RenamedSymbols::add(Table &table, mlir::Operation *operation) {
     return;
   // Defined twice, it is no valid program; then neither name may be lost.
   bool isFirst = table.try_emplace(name, operation).second;
-  if (isFirst && operation->isRegistered() && isPrivate(operation) && isDefinition(operation))
+  if (renames && isFirst && operation->isRegistered() && isPrivate(operation) &&
+      isDefinition(operation))
     renamed.insert(operation);
 }
 
@@ -107,16 +109,22 @@ mlir::Operation *RenamedSymbols::find(mlir::Operation *scope, mlir::StringAttr n
 
 llvm::SmallVector<mlir::Operation *, 2>
 RenamedSymbols::resolve(mlir::Operation *scope, mlir::SymbolRefAttr reference) const {
+  llvm::SmallVector<mlir::Operation *, 2> parts = lookUp(scope, reference);
+  for (mlir::Operation *&symbol : parts)
+    if (symbol && !renamed.contains(symbol))
+      symbol = nullptr;
+  return parts;
+}
+
+llvm::SmallVector<mlir::Operation *, 2>
+RenamedSymbols::lookUp(mlir::Operation *scope, mlir::SymbolRefAttr reference) const {
   llvm::SmallVector<mlir::Operation *, 2> parts;
-  auto push = [&](mlir::Operation *symbol) {
-    parts.push_back(symbol && renamed.contains(symbol) ? symbol : nullptr);
-  };
   mlir::Operation *symbol = find(scope, reference.getRootReference());
-  push(symbol);
+  parts.push_back(symbol);
   for (mlir::FlatSymbolRefAttr nested : reference.getNestedReferences()) {
     auto table = symbol ? tables.find(symbol) : tables.end();
     symbol = table == tables.end() ? nullptr : table->second.lookup(nested.getAttr());
-    push(symbol);
+    parts.push_back(symbol);
   }
   return parts;
 }

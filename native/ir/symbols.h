@@ -17,7 +17,8 @@ mlir::Operation *symbolTableOf(mlir::Operation *operation);
 /// The symbol's name; null for an operation that is none.
 mlir::StringAttr symbolName(mlir::Operation *operation);
 
-/// Finds private definitions, and which of them a reference means. Empty unless the policy renames.
+/// Finds symbols, and which of them a reference means; among them, those that are renamed: private
+/// definitions, if the policy says so.
 ///
 /// Private definitions are symbols that say they are private (in the LLVM dialect, by linkage too),
 /// and have what they define: a body, or a global's value. A declaration's name is what gets
@@ -35,6 +36,11 @@ public:
   llvm::SmallVector<mlir::Operation *, 2> resolve(mlir::Operation *scope,
                                                   mlir::SymbolRefAttr reference) const;
 
+  /// The same for all symbols of the program: null where there is none of that name. Finds none
+  /// under policies that neither rename nor lift.
+  llvm::SmallVector<mlir::Operation *, 2> lookUp(mlir::Operation *scope,
+                                                 mlir::SymbolRefAttr reference) const;
+
 private:
   using Table = llvm::DenseMap<mlir::StringAttr, mlir::Operation *>;
 
@@ -44,6 +50,7 @@ private:
 
   llvm::DenseMap<mlir::Operation *, Table> tables; // by their operation; null: around the root
   llvm::DenseSet<mlir::Operation *> renamed;
+  bool renames; // whether the policy does
 };
 
 } // namespace twinjit

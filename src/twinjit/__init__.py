@@ -11,10 +11,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from twinjit.compiler import Compiler, Explanation
+from twinjit.compiler import Compiler
 from twinjit.config import Config, parse_size
 from twinjit.diff import Diff, Difference, diff
 from twinjit.executable import Executable
+from twinjit.explanation import Explanation
 from twinjit.identity import equivalent, fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
@@ -66,13 +67,13 @@ def _kept_compiler(options: tuple[tuple[str, Any], ...]) -> Compiler:
 
 
 def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
-    program: object, **options: Any
+    program: object, *, language: str = "auto", **options: Any
 ) -> Executable:
     """Return the executable of a program, compiling it if it is new.
 
     Parameters
     ----------
-    program
+    program, language
         As for `Compiler.compile`.
     **options
         As for `Compiler`. One compiler is kept for each set of options.
@@ -82,9 +83,9 @@ def compile(  # noqa: A001 -- the verb of the library; the builtin is not used h
     TwinjitError
         As for `Compiler.compile`.
     """
-    return default_compiler(**options).compile(program)
+    return default_compiler(**options).compile(program, language=language)
 
 
-def explain(program: object, **options: Any) -> Explanation:
+def explain(program: object, *, language: str = "auto", **options: Any) -> Explanation:
     """Say how a program would be looked up, as `Compiler.explain` does."""
-    return default_compiler(**options).explain(program)
+    return default_compiler(**options).explain(program, language=language)

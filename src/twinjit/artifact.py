@@ -29,8 +29,10 @@ __all__ = ["Artifact", "decode", "encode"]
 #   checksum := BLAKE3-256 over all bytes before it
 #
 # The sections "key", "object", "signatures", "report" and "target" are always there, in any order;
-# other names are extras. All but "object" and the extras are JSON in ASCII: "key" as in
-# Key.to_data, "signatures" a list of objects, "report" and "target" one object each.
+# other names are extras: "constants" lists what the code looks for outside of its object
+# (constants.py), "program" is what it was compiled from (confirmation.py). All but "object" and the
+# extras are JSON in ASCII: "key" as in Key.to_data, "signatures" a list of objects, "report" and
+# "target" one object each.
 #
 # Object code starts at a multiple of 16 because LLVM refuses objects at odd addresses.
 #
@@ -165,6 +167,10 @@ class Artifact:
         """What the code runs on. Raises `ArtifactError` if the section is no JSON object."""
         target: dict[str, Any] = self._parse("target", dict)
         return target
+
+    def section(self, name: str) -> bytes | memoryview | None:
+        """Return the content of a section as it is; None where there is none."""
+        return self._contents.get(name)
 
     @property
     def extras(self) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from twinjit.errors import CacheWarning, ConfigError
 
@@ -13,6 +14,7 @@ __all__ = ["Config", "parse_size"]
 
 _MIB = 1024**2
 _UNITS = {"": 1, "K": 1024, "M": _MIB, "G": 1024**3, "T": 1024**4}
+_CONFIRM = ("never", "always")
 _SWITCH = {
     **dict.fromkeys(("", "on", "1", "true", "yes"), True),
     **dict.fromkeys(("off", "0", "false", "no"), False),
@@ -31,16 +33,19 @@ class Config:
         Bound of the disk store in bytes; 0 keeps nothing.
     memory_max_bytes
         Bound of the executables held in memory, in bytes; 0 keeps nothing.
+    confirm
+        Whether hits are confirmed, ``"never"`` or ``"always"``; see `Compiler`.
 
     Raises
     ------
     ConfigError
-        If a bound is negative or `cache_dir` is not absolute.
+        If a bound is negative, `cache_dir` is not absolute, or `confirm` is another word.
     """
 
     cache_dir: str | None = None
     cache_max_bytes: int = 1024 * _MIB
     memory_max_bytes: int = 256 * _MIB
+    confirm: Literal["never", "always"] = "never"
 
     def __post_init__(self) -> None:
         if self.cache_dir is not None and not os.path.isabs(self.cache_dir):
@@ -50,6 +55,8 @@ class Config:
         for name in ("cache_max_bytes", "memory_max_bytes"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more bytes")
+        if self.confirm not in _CONFIRM:
+            raise ConfigError(f"confirm is {self.confirm!r}; give 'never' or 'always'")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Config:
@@ -61,6 +68,7 @@ class Config:
                                        ``~/.cache/twinjit``
         ``TWINJIT_CACHE_MAX_BYTES``    its bound, in the form that `parse_size` reads
         ``TWINJIT_MEMORY_MAX_BYTES``   bound of the executables in memory, in the same form
+        ``TWINJIT_CONFIRM``            ``always`` to confirm each hit, or ``never``
         =============================  ==========================================================
 
         Parameters
@@ -83,6 +91,7 @@ class Config:
             cache_dir=_cache_dir(env) if _switch(env, "TWINJIT_CACHE") else None,
             cache_max_bytes=_size(env, "TWINJIT_CACHE_MAX_BYTES", cls.cache_max_bytes),
             memory_max_bytes=_size(env, "TWINJIT_MEMORY_MAX_BYTES", cls.memory_max_bytes),
+            confirm=_confirm(env, "TWINJIT_CONFIRM", cls.confirm),
         )
 
 
@@ -129,6 +138,17 @@ def _size(env: Mapping[str, str], name: str, default: int) -> int:
         return parse_size(value)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from None
+
+
+def _confirm(
+    env: Mapping[str, str], name: str, default: Literal["never", "always"]
+) -> Literal["never", "always"]:
+    value = env.get(name) or default
+    if value == "never":
+        return "never"
+    if value == "always":
+        return "always"
+    raise ConfigError(f"{name} is {value!r}; set it to 'always' or 'never', or unset it")
 
 
 def _cache_dir(env: Mapping[str, str]) -> str | None:

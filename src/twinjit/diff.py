@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from twinjit.alignment import FREE, NONE, Interner, Pairing, Tree, alignments
 from twinjit.comparison import Finding, Reference, compare
 from twinjit.difference import Diff, Difference
-from twinjit.identity import outline
+from twinjit.identity import open_subject
 from twinjit.outline import Field, Record
 from twinjit.places import Places
 from twinjit.policy import Policy
@@ -16,7 +16,12 @@ __all__ = ["Diff", "Difference", "diff", "diff_outlines"]
 
 
 def diff(
-    a: object, b: object, policy: Policy | None = None, *, allow_unregistered: bool = False
+    a: object,
+    b: object,
+    policy: Policy | None = None,
+    *,
+    allow_unregistered: bool = False,
+    language: str = "auto",
 ) -> Diff:
     """Find all differences between two programs.
 
@@ -24,7 +29,7 @@ def diff(
     ----------
     a, b
         Programs of any contexts, as for `Compiler.compile`.
-    policy, allow_unregistered
+    policy, allow_unregistered, language
         As for `fingerprint`.
 
     Returns
@@ -39,9 +44,26 @@ def diff(
     """
     policy = policy or Policy()
     first, second = (
-        outline(each, policy, allow_unregistered=allow_unregistered) for each in (a, b)
+        open_subject(each, policy, allow_unregistered=allow_unregistered, language=language)
+        for each in (a, b)
     )
-    return diff_outlines(first, second, symbol_order=policy.symbol_order == "keep")
+    if first.language != second.language:
+        return Diff([_whole("language", first.language, second.language)])
+    found = diff_outlines(
+        first.outline(policy),
+        second.outline(policy),
+        symbol_order=policy.symbol_order == "keep",
+    )
+    if first.domain != second.domain:
+        note = "what knows all of the program; what others read may mean something else"
+        package = _whole("package", first.domain or "any", second.domain or "any", note)
+        return Diff([package, *found])
+    return found
+
+
+def _whole(what: str, a: str, b: str, note: str = "") -> Difference:
+    """Make a difference between programs as wholes."""
+    return Difference("changed", (what,), (what,), a, b, note=note)
 
 
 def diff_outlines(a: Sequence[Record], b: Sequence[Record], *, symbol_order: bool = True) -> Diff:

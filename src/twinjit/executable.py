@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
+from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.errors import ArtifactError, EntryNotFoundError, SignatureError
 from twinjit.key import Key
 from twinjit.report import Report
@@ -25,6 +26,9 @@ class LoadedCode:
     ----------
     artifact
         What to link.
+    constants
+        The program's large constants, where the code looks for them outside of its object. They are
+        copied.
     is_stored
         Whether a store holds it.
 
@@ -32,16 +36,20 @@ class LoadedCode:
     ----------
     pipeline : str
         Name of the pipeline that it was compiled with, or its text where it has no name.
+    identity : bytes
+        The digest of the key, and of the constants where there are any.
 
     Raises
     ------
     ArtifactError
-        If the artifact cannot be linked or lacks what a call needs.
+        If the artifact cannot be linked, lacks what a call needs, or is for other constants.
     UnresolvedSymbolError
         If nothing in this process defines a function that the code calls.
     """
 
-    def __init__(self, artifact: Artifact, *, is_stored: bool) -> None:
+    def __init__(
+        self, artifact: Artifact, constants: Constants = NO_CONSTANTS, *, is_stored: bool
+    ) -> None:
         self.artifact = artifact
         self.is_stored = is_stored
         self.pipeline = _pipeline_of(artifact)
@@ -49,7 +57,10 @@ class LoadedCode:
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
         object_code = artifact.object_code
         self.object_bytes = len(object_code)
-        self._image = _llvm.load(object_code, [s.name for s in signatures if s.slots])
+        self.identity = artifact.key_digest + constants.digest
+        entries = [each.name for each in signatures if each.slots]
+        bound = constants.bind(LiftedConstant.all_of(artifact))
+        self._image = _llvm.load(object_code, entries, bound)
         # Guards `_functions`; making a function is cheap enough to happen inside.
         self._lock = threading.Lock()
         self._functions: dict[str, _llvm.Function] = {}
@@ -57,7 +68,7 @@ class LoadedCode:
     @property
     def size(self) -> int:
         """Bytes that this code takes: mapped, and as an artifact."""
-        return self._image.size + self.object_bytes
+        return self._image.size + sum(len(content) for _, content in self.artifact.sections)
 
     def function(self, name: str) -> _llvm.Function:
         """Return an entry point.

@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from twinjit.outline import Record
-from twinjit.policy import Policy
-from twinjit.source import LiveModule, open_source
+from typing import Protocol
 
-__all__ = ["equivalent", "fingerprint", "outline"]
+from twinjit import reader
+from twinjit.outline import Record, records
+from twinjit.policy import Policy
+from twinjit.source import LiveModule, Source, open_source
+
+__all__ = ["Subject", "equivalent", "fingerprint", "open_subject"]
+
+
+class Subject(Protocol):
+    """A program to identify, in one language."""
+
+    @property
+    def language(self) -> str:
+        """``"mlir"`` or ``"llvm"``."""
+
+    @property
+    def domain(self) -> str:
+        """Who alone knows what the program means; see `reader.Reading`."""
+
+    def fingerprint(self, policy: Policy) -> bytes:
+        """Digest it, 32 bytes."""
+
+    def equivalent(self, other: Subject, policy: Policy) -> bool:
+        """Compare it with another of its language and domain."""
+
+    def outline(self, policy: Policy) -> list[Record]:
+        """Write it down for a diff."""
 
 
 def fingerprint(
-    program: object, policy: Policy | None = None, *, allow_unregistered: bool = False
+    program: object,
+    policy: Policy | None = None,
+    *,
+    allow_unregistered: bool = False,
+    language: str = "auto",
 ) -> str:
     """Digest a program's structure.
 
@@ -25,7 +53,10 @@ def fingerprint(
     policy
         What counts as the same; by default, whatever can reach the code.
     allow_unregistered
-        Accept text with operations of dialects that MLIR does not know.
+        Accept text with operations of dialects that MLIR does not know. Those in programs that
+        other packages hold are always accepted.
+    language
+        ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
 
     Returns
     -------
@@ -40,15 +71,23 @@ def fingerprint(
         If part of it has no identity.
     UnsupportedProgramError
         If it is no program.
+    ConfigError
+        If `language` is not a language.
     """
-    from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
-
-    subject = _subject(program, allow_unregistered=allow_unregistered)
-    return _mlir.fingerprint(subject, (policy or Policy()).text).hex()
+    policy = policy or Policy()
+    subject = open_subject(
+        program, policy, allow_unregistered=allow_unregistered, language=language
+    )
+    return subject.fingerprint(policy).hex()
 
 
 def equivalent(
-    a: object, b: object, policy: Policy | None = None, *, allow_unregistered: bool = False
+    a: object,
+    b: object,
+    policy: Policy | None = None,
+    *,
+    allow_unregistered: bool = False,
+    language: str = "auto",
 ) -> bool:
     """Compare two programs in full.
 
@@ -59,7 +98,7 @@ def equivalent(
     ----------
     a, b
         Programs of any contexts, as for `Compiler.compile`.
-    policy, allow_unregistered
+    policy, allow_unregistered, language
         As for `fingerprint`.
 
     Raises
@@ -67,26 +106,61 @@ def equivalent(
     TwinjitError
         As for `fingerprint`.
     """
-    from twinjit._native import _mlir
-
-    first = _subject(a, allow_unregistered=allow_unregistered)
-    second = _subject(b, allow_unregistered=allow_unregistered)
-    return _mlir.equivalent(first, second, (policy or Policy()).text)
-
-
-def outline(program: object, policy: Policy, *, allow_unregistered: bool) -> list[Record]:
-    """Write a program down for a diff."""
-    from twinjit._native import _mlir
-
-    subject = _subject(program, allow_unregistered=allow_unregistered)
-    return list(map(Record._make, _mlir.outline(subject, policy.text)))
+    policy = policy or Policy()
+    first, second = (
+        open_subject(each, policy, allow_unregistered=allow_unregistered, language=language)
+        for each in (a, b)
+    )
+    if (first.language, first.domain) != (second.language, second.domain):
+        return False
+    return first.equivalent(second, policy)
 
 
-def _subject(program: object, *, allow_unregistered: bool) -> object:
-    """Return what the native core takes: a capsule, or a program of ours."""
-    from twinjit._native import _mlir
+def open_subject(
+    program: object, policy: Policy, *, allow_unregistered: bool, language: str
+) -> Subject:
+    """Bring a program into a form that has an identity.
 
-    source = open_source(program)
-    if isinstance(source, LiveModule):
-        return source.capsule
-    return _mlir.parse(source.data, source.name, allow_unregistered)
+    Parameters
+    ----------
+    program, allow_unregistered, language
+        As for `fingerprint`.
+    policy
+        Under which it is to be compared.
+
+    Raises
+    ------
+    TwinjitError
+        As for `fingerprint`.
+    """
+    locations = policy.locations == "keep"
+    source = open_source(program, language=language, locations=locations)
+    return _MlirSubject(source, allow_unregistered=allow_unregistered)
+
+
+class _MlirSubject:
+    language = "mlir"
+
+    def __init__(self, source: Source, *, allow_unregistered: bool) -> None:
+        self._source = source  # keeps a live module alive
+        self._program: object
+        if isinstance(source, LiveModule):
+            self._program, self.domain = source.capsule, ""
+        else:
+            self._program, self.domain = reader.read(source, allow_unregistered=allow_unregistered)
+
+    def fingerprint(self, policy: Policy) -> bytes:
+        from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
+
+        return _mlir.fingerprint(self._program, policy.text, self.domain)
+
+    def equivalent(self, other: Subject, policy: Policy) -> bool:
+        from twinjit._native import _mlir
+
+        assert isinstance(other, _MlirSubject)  # noqa: S101 -- one language, as the caller saw to
+        return _mlir.equivalent(self._program, other._program, policy.text)
+
+    def outline(self, policy: Policy) -> list[Record]:
+        from twinjit._native import _mlir
+
+        return records(_mlir.outline(self._program, policy.text))

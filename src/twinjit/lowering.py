@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from twinjit._native import _llvm
-from twinjit.errors import PipelineError
+from twinjit.constants import LiftedConstant
+from twinjit.errors import CompilationError, Diagnostic, PipelineError
 from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
+from twinjit.policy import Policy
 from twinjit.signature import Signature
 from twinjit.target import Target
 
@@ -97,17 +99,22 @@ class Compiled:
         Of the public functions, with the calling convention that the pipeline gave them.
     phases
         Seconds spent, by phase.
+    lifted
+        The large constants that the code looks for outside of the object.
     """
 
     object_code: bytes
     signatures: tuple[Signature, ...]
     phases: Mapping[str, float]
+    lifted: tuple[LiftedConstant, ...] = ()
 
 
 def compile_program(
-    program: _mlir.Program, pipeline: Pipeline, target: Target, opt_level: int
+    program: _mlir.Program, pipeline: Pipeline, target: Target, opt_level: int, policy: Policy
 ) -> Compiled:
     """Compile a program; consumes it.
+
+    Programs that are the same under the policy give the same result.
 
     Parameters
     ----------
@@ -115,7 +122,7 @@ def compile_program(
         In a private context.
     pipeline
         The pass pipeline.
-    target, opt_level
+    target, opt_level, policy
         As for `Compiler`.
 
     Raises
@@ -123,11 +130,17 @@ def compile_program(
     CompilationError
         Or one of its subclasses, with what MLIR or LLVM said.
     """
+    lifted = program.normalise(policy.text)
     signatures = [Signature.from_native(data) for data in program.signatures()]
     entries = [signature.name for signature in signatures if not signature.uncallable]
     # Upstream's passes could leave state in the context that the next program would find.
     trusted = pipeline in NAMED_PIPELINES.values()
-    bitcode, passes, translate = program.lower(pipeline.text, trusted)
+    try:
+        bitcode, passes, translate = program.lower(pipeline.text, trusted)
+    except CompilationError as error:
+        if lifted:
+            error.diagnostics += (_note_on(lifted),)
+        raise
     object_code, slots, optimise, codegen = _llvm.emit(
         bitcode, entries, target.triple, target.cpu, target.features, opt_level
     )
@@ -140,4 +153,25 @@ def compile_program(
             for signature in signatures
         ),
         {"passes": passes, "translate": translate, "optimise": optimise, "codegen": codegen},
+        tuple(
+            LiftedConstant(name, type_, size, alignment)
+            for name, type_, size, alignment, _ in lifted
+        ),
+    )
+
+
+_NOTED = 5
+
+
+def _note_on(lifted: Sequence[tuple[str, str, int, int, str]]) -> Diagnostic:
+    """Name the constants that a pass may have needed to know."""
+    named = [
+        f"@{name} of type {type_}" + (f" in {place}" if place else "")
+        for name, type_, _, _, place in lifted
+    ]
+    more = f", and {len(named) - _NOTED} more" if len(named) > _NOTED else ""
+    return Diagnostic(
+        "note",
+        "under the policy's constants='lift', passes cannot see the elements of "
+        f"{', '.join(named[:_NOTED])}{more}; if they must, raise lift_bytes or give 'content'",
     )

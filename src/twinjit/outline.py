@@ -9,9 +9,10 @@ its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Field", "Record"]
+__all__ = ["Field", "RawField", "RawRecord", "Record", "records"]
 
 
 class Field(NamedTuple):
@@ -70,3 +71,13 @@ class Record(NamedTuple):
     digest: bytes
     fields: tuple[Field, ...]
     defines: tuple[tuple[int, str], ...]
+
+
+# What the native core gives for a field, and for a record.
+RawField = tuple[str, bytes, str, tuple[int, ...]]
+RawRecord = tuple[int, str, str, str, str, bytes, tuple[RawField, ...], tuple[tuple[int, str], ...]]
+
+
+def records(raw: Iterable[RawRecord]) -> list[Record]:
+    """Name the parts of what the native core gives."""
+    return [Record(*each[:6], tuple(Field(*field) for field in each[6]), each[7]) for each in raw]

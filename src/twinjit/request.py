@@ -11,6 +11,8 @@ __all__ = ["RequestHasher"]
 
 _TEXT = b"\0"
 _FINGERPRINT = b"\1"
+_FOREIGN = b"\2"
+_LLVM = b"\3"
 
 
 class RequestHasher:
@@ -29,9 +31,15 @@ class RequestHasher:
         self._prefix = start_digest(tuple(options))
 
     def of_source(self, source: SourceBytes) -> bytes:
-        """Digest MLIR text or bytecode as it is, 32 bytes."""
+        """Digest text, bytecode or bitcode as it is, 32 bytes.
+
+        What another package wrote is read more strictly than the same text of the user's.
+        """
         hasher = self._prefix.copy()
-        hasher.update(_TEXT)
+        if source.language == "llvm":
+            hasher.update(_LLVM)
+        else:
+            hasher.update(_FOREIGN if source.bundle else _TEXT)
         hasher.update(source.data)
         return hasher.digest()
 

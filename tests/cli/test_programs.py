@@ -103,7 +103,7 @@ def test_explain(ok, data, mlir, tmp_path):
     key = data("compile", program, "-o", tmp_path / "f.o", "--cache", cache)["key"]
     after = data("explain", program, "--cache", cache)
     assert after == {**before, "hit": True, "tier": "disk", "direct": True}
-    assert list(after) == ["key", "parts", "hit", "tier", "direct", "store"]
+    assert list(after) == ["key", "parts", "hit", "tier", "direct", "uncacheable", "store"]
     assert (after["key"], after["store"]) == (key, str(cache))
     assert after["parts"][0] == ["mlir", {"hex": twinjit.fingerprint(TWICE)}]
     assert twinjit.Key.from_data(after["parts"]).hex == key

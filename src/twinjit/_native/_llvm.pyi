@@ -45,8 +45,10 @@ class Image:
         Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.
         """
 
-def load(object: bytes | memoryview, entries: Sequence[str]) -> Image:
-    """Link an object file into the process. Releases the GIL."""
+def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = ()) -> Image:
+    """
+    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.
+    """
 
 class Function:
     """

@@ -8,6 +8,11 @@ def equivalent(a: object, b: object, policy: str) -> bool:
     Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases the GIL as that does.
     """
 
+def constants(program: object, policy: str) -> list[tuple[str, bytes]]:
+    """
+    Types and contents of the large constants that do not count under a policy, in canonical order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.
+    """
+
 def outline(program: object, policy: str) -> list[tuple[int, str, str, str, str, bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], tuple[tuple[int, str], ...]]]:
     """
     What counts in a program under a policy, as plain tuples of ``Record`` and ``Field``. Releases the GIL as ``fingerprint`` does while it reads the program.
@@ -34,11 +39,26 @@ class Program:
     def dialects(self) -> list[str]:
         """Namespaces of the dialects that occur, sorted."""
 
+    def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """
+        What no dialect here knows: names of operations; namespaces of attributes and types; properties, as ``operation property``, that ``parse_foreign`` has kept; and those attributes and types that refer to something their text does not hold. Releases the GIL.
+        """
+
     def uses_tensors(self) -> bool:
         """Whether any value is a tensor."""
 
     def signatures(self) -> list[dict[str, object]]:
         """Parameters and results of the functions that callers may enter."""
+
+    def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]:
+        """
+        Bring the program to the form that it shares with all that are the same under a policy. Returns the large constants that became external variables, in canonical order: the variable's name, the elements' type, size and alignment in bytes, and the function they are in. Releases the GIL.
+        """
+
+    def bytecode(self, policy: str) -> bytes:
+        """
+        The program as bytecode. It loses the locations that do not count under a policy. Releases the GIL.
+        """
 
     def lower(self, pipeline: str, trusted: bool = False) -> tuple[bytes, float, float]:
         """
@@ -47,6 +67,11 @@ class Program:
 
 def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
     """Parse and verify MLIR text or bytecode. Releases the GIL."""
+
+def parse_foreign(source: bytes, name: str) -> Program:
+    """
+    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
+    """
 
 def transfer(capsule: object) -> Program:
     """

@@ -15,6 +15,7 @@ from twinjit.cli.options import (
     STDIN,
     AllowUnregistered,
     Json,
+    Language,
     Policy,
     open_program,
     read_policy,
@@ -53,6 +54,7 @@ def diff(
     *,
     policy: Policy = None,
     allow_unregistered: AllowUnregistered = False,
+    language: Language = "auto",
     json: Json = False,
     quiet: Quiet = False,
     color: Colour = _Colour.auto,
@@ -66,7 +68,11 @@ def diff(
     counts = read_policy(policy)
     with reported(traceback=context.find_root().params["traceback"], code=_FAILED):
         found = twinjit.diff(
-            open_program(a), open_program(b), counts, allow_unregistered=allow_unregistered
+            open_program(a),
+            open_program(b),
+            counts,
+            allow_unregistered=allow_unregistered,
+            language=language,
         )
         if json:
             print_json(found.to_data())

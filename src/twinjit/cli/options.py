@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,8 +17,10 @@ __all__ = [
     "STDIN",
     "AllowUnregistered",
     "Cache",
+    "Confirm",
     "File",
     "Json",
+    "Language",
     "OptLevel",
     "Pipeline",
     "Policy",
@@ -58,6 +60,12 @@ AllowUnregistered = Annotated[
     bool,
     typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
 ]
+Language = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|mlir|llvm", help="The programs' language, if it is not to be found out."
+    ),
+]
 Policy = Annotated[
     list[str] | None,
     typer.Option(
@@ -67,25 +75,55 @@ Policy = Annotated[
         "a JSON object. May be given several times.",
     ),
 ]
+Confirm = Annotated[
+    str | None,
+    typer.Option(
+        metavar="never|always",
+        help="Whether to compare the program of each hit with the one that the code was compiled "
+        "from; by default what the environment says.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs to read.")]
 
 
 def open_compiler(
-    cache: str | None, *, pipeline: str = "auto", opt_level: int = 3
+    cache: str | None,
+    *,
+    pipeline: str = "auto",
+    opt_level: int = 3,
+    policy: Sequence[str] | None = None,
+    confirm: str | None = None,
 ) -> twinjit.Compiler:
     """Make the compiler that the options describe.
 
     Raises
     ------
     typer.BadParameter
-        If the cache's directory has no name, as from an unset variable of a shell.
+        If the cache's directory has no name, as from an unset variable of a shell, or there is no
+        such policy or way to confirm.
     ConfigError
         If a setting of the environment cannot be used.
     """
     if cache == "":
         raise typer.BadParameter("an empty name is no directory", param_hint="'--cache'")
     place = True if cache is None else False if cache == _NO_CACHE else cache
-    return twinjit.Compiler(pipeline=pipeline, opt_level=opt_level, cache=place)
+    return twinjit.Compiler(
+        pipeline=pipeline,
+        opt_level=opt_level,
+        policy=read_policy(policy),
+        confirm=_read_confirm(confirm),
+        cache=place,
+    )
+
+
+def _read_confirm(word: str | None) -> Literal["never", "always"] | None:
+    if word is None:
+        return None
+    if word == "never":
+        return "never"
+    if word == "always":
+        return "always"
+    raise typer.BadParameter(f"{word!r} is neither never nor always", param_hint="'--confirm'")
 
 
 def open_program(file: str) -> Path | bytes:

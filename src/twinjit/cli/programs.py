@@ -15,6 +15,7 @@ from twinjit.cli.options import (
     STDIN,
     AllowUnregistered,
     Cache,
+    Confirm,
     File,
     Json,
     OptLevel,
@@ -54,6 +55,8 @@ def compile_program(
     output: Output = None,
     pipeline: Pipeline = "auto",
     opt_level: OptLevel = 3,
+    policy: Policy = None,
+    confirm: Confirm = None,
     cache: Cache = None,
     json: Json = False,
 ) -> None:
@@ -66,7 +69,9 @@ def compile_program(
         raise typer.BadParameter(
             "the object file needs standard output alone", param_hint="'--json'"
         )
-    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    compiler = open_compiler(
+        cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
+    )
     executable = compiler.compile(open_program(file))
     if path == _STDOUT:
         sys.stdout.buffer.write(executable.object_code)
@@ -124,11 +129,15 @@ def explain(
     full: Full = False,
     pipeline: Pipeline = "auto",
     opt_level: OptLevel = 3,
+    policy: Policy = None,
+    confirm: Confirm = None,
     cache: Cache = None,
     json: Json = False,
 ) -> None:
     """Show a program's key, and where its code would come from now."""
-    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    compiler = open_compiler(
+        cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
+    )
     explanation = compiler.explain(open_program(file))
     store = compiler.store.root if compiler.store else None
     if json:
@@ -139,6 +148,7 @@ def explain(
                 "hit": explanation.tier != "compiled",
                 "tier": explanation.tier,
                 "direct": explanation.direct,
+                "uncacheable": explanation.uncacheable or None,
                 "store": store,
             }
         )
@@ -146,7 +156,8 @@ def explain(
     console = stdout()
     for name, value in explanation.key.parts:
         console.print(f"{name:<18}{_abbreviate(value, full=full)}", highlight=False)
-    console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
+    if not explanation.uncacheable:
+        console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
     console.print(_describe_lookup(explanation, store), highlight=False)
 
 
@@ -166,6 +177,8 @@ def _abbreviate(value: str | bytes, *, full: bool) -> str:
 
 
 def _describe_lookup(explanation: twinjit.Explanation, store: str | None) -> str:
+    if explanation.uncacheable:
+        return f"never cached: {explanation.uncacheable}"
     if explanation.tier == "compiled":
         where = f"not in {store}" if store else "there is no disk cache"
         return f"miss: {where}"

@@ -11,7 +11,17 @@ import typer
 
 import twinjit
 from twinjit.cli.arguments import ArgumentSpec, bind_arguments, parse_argument
-from twinjit.cli.options import Cache, File, Json, OptLevel, Pipeline, open_compiler, open_program
+from twinjit.cli.options import (
+    Cache,
+    Confirm,
+    File,
+    Json,
+    OptLevel,
+    Pipeline,
+    Policy,
+    open_compiler,
+    open_program,
+)
 from twinjit.cli.outputs import collect_outputs, output_data, save_outputs, show_outputs
 from twinjit.cli.show import duration, print_json, report_data, stderr
 
@@ -74,6 +84,8 @@ def run(
     quiet: Quiet = False,
     pipeline: Pipeline = "auto",
     opt_level: OptLevel = 3,
+    policy: Policy = None,
+    confirm: Confirm = None,
     cache: Cache = None,
     json: Json = False,
 ) -> None:
@@ -83,7 +95,9 @@ def run(
     """
     if out and save:
         raise typer.BadParameter("give this or --save, not both", param_hint="'--out'")
-    compiler = open_compiler(cache, pipeline=pipeline, opt_level=opt_level)
+    compiler = open_compiler(
+        cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
+    )
     executable = compiler.compile(open_program(file))
     name = entry or _only_entry(executable)
     function = executable[name]

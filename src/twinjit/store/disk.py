@@ -134,6 +134,10 @@ class DiskStore:
         _discard(path)
         self._faults.report(ArtifactError(f"{path}: {why}"))
 
+    def remove(self, key_digest: bytes) -> None:
+        """Remove an entry, if there is one; no fault."""
+        _discard(_place(self._objects, key_digest, _OBJECT_SUFFIX))
+
     def put(self, artifact: Artifact) -> bool:
         """Publish an artifact; False after a fault, or if it takes most of the bound by itself."""
         path = _place(self._objects, artifact.key_digest, _OBJECT_SUFFIX)

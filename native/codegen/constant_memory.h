@@ -1,0 +1,39 @@
+// Constants that code expects to find outside of its object.
+#pragma once
+
+#include "common/outcome.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Memory.h"
+
+namespace twinjit {
+
+struct Constant {
+  std::string name; // the symbol that code refers to
+  llvm::StringRef bytes;
+  uint64_t alignment = 1; // in bytes, a power of 2, and no more than a page
+};
+
+/// Copies of constants, in memory of their own that cannot be written.
+class ConstantMemory {
+public:
+  ConstantMemory() = default;
+
+  /// Fails with Kind::Load if there is no memory.
+  static Outcome<ConstantMemory> copy(llvm::ArrayRef<Constant> constants);
+
+  /// Address of a constant; null for a name that none has.
+  void *address(llvm::StringRef name) const { return addresses.lookup(name); }
+
+  bool contains(const void *pointer) const;
+
+  /// Mapped memory in bytes.
+  size_t size() const { return block.allocatedSize(); }
+
+private:
+  llvm::sys::OwningMemoryBlock block;
+  llvm::StringMap<void *> addresses;
+};
+
+} // namespace twinjit

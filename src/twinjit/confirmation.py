@@ -1,0 +1,67 @@
+"""Hits confirmed against the program that the code was compiled from."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Literal
+
+from twinjit.artifact import Artifact
+from twinjit.errors import CacheWarning, TwinjitError
+from twinjit.policy import Policy
+
+if TYPE_CHECKING:
+    from twinjit._native import _mlir
+
+__all__ = ["PROGRAM_SECTION", "Confirmer"]
+
+PROGRAM_SECTION = "program"
+"""The section of artifacts with the program in MLIR's bytecode, as it was before compilation."""
+
+Verdict = Literal["confirmed", "refuted", "unknown"]
+
+
+class Confirmer:
+    """Compares programs with stored ones, under one policy.
+
+    The stored program is the private copy as it was read, without locations that do not count: that
+    of the canonical form has lost its large constants, which the comparison has to find.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._warned = False  # races may warn twice, which harms nobody
+
+    def to_section(self, program: _mlir.Program) -> dict[str, bytes]:
+        """Write the section of an artifact; nothing for a program that cannot be written."""
+        try:
+            return {PROGRAM_SECTION: program.bytecode(self._policy.text)}
+        except TwinjitError:
+            return {}
+
+    def judge(self, artifact: Artifact, program: _mlir.Program) -> Verdict:
+        """Say whether an artifact is of this very program; unknown if it has none to compare."""
+        from twinjit._native import _mlir  # loaded by whoever made the program
+
+        stored = artifact.section(PROGRAM_SECTION)
+        if stored is None:
+            return "unknown"
+        try:
+            # What its artifact stores may be read with more leave than what users hand in.
+            other = _mlir.parse(bytes(stored), "<stored program>", allow_unregistered=True)
+            is_same = _mlir.equivalent(program, other, self._policy.text)
+        except TwinjitError:
+            return "unknown"
+        return "confirmed" if is_same else "refuted"
+
+    def warn(self, what: str) -> None:
+        """Tell once of a hit that was refuted."""
+        if self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"Twinjit caught a false hit: {what}. It was discarded, and the program compiled. If "
+            "this recurs, examine the disk, and who can write to the cache; 'twinjit cache clear' "
+            "removes all of it.",
+            CacheWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,147 @@
+"""Brings a program into a private context, and says in which domain its fingerprint lies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from twinjit.errors import (
+    ParseError,
+    TwinjitError,
+    UnfingerprintableError,
+    UnsupportedProgramError,
+    VerificationError,
+)
+from twinjit.foreign import Bundle, Unknown
+from twinjit.source import LiveModule, Source, SourceBytes
+
+if TYPE_CHECKING:
+    from twinjit._native import _mlir
+
+__all__ = ["Reading", "check_is_mlir", "read", "read_to_compile"]
+
+
+class Reading(NamedTuple):
+    """A program as it was read.
+
+    Attributes
+    ----------
+    program
+        In a private context.
+    domain
+        Who alone knows what parts of the program mean (see `Bundle.domain`); empty for a program
+        that means the same to everyone. Fingerprints are comparable within one domain.
+    """
+
+    program: _mlir.Program
+    domain: str
+
+
+def read(source: Source, *, allow_unregistered: bool = False) -> Reading:
+    """Read a program to compare it.
+
+    Parameters
+    ----------
+    source
+        Of whatever kind. A program of another package has been accepted there, so that
+        unregistered operations are taken as well.
+    allow_unregistered
+        Accept text with operations of dialects that MLIR does not know.
+
+    Raises
+    ------
+    ParseError, VerificationError
+        If our MLIR cannot read it.
+    UnfingerprintableError
+        If parts that are unknown here refer to something outside of their text.
+    UnsupportedProgramError
+        If it is no MLIR.
+    """
+    from twinjit._native import _mlir
+
+    if isinstance(source, LiveModule):
+        return Reading(_mlir.transfer(source.capsule), "")
+    check_is_mlir(source)
+    if source.bundle is None:
+        program = _mlir.parse(source.data, source.name, allow_unregistered)
+        if not allow_unregistered:
+            return Reading(program, "")
+    else:
+        program = _parse_foreign(source, source.bundle)
+    unknown = Unknown(*program.unknown())
+    if unknown.references:
+        raise UnfingerprintableError(
+            f"{source.name} has {unknown.references[0]}, of a dialect that is unknown here: what "
+            "it refers to is not part of its text"
+        )
+    return Reading(program, source.bundle.domain(unknown) if source.bundle else "")
+
+
+def read_to_compile(source: Source) -> _mlir.Program:
+    """Read a program of registered dialects.
+
+    Raises
+    ------
+    ParseError, VerificationError
+        If our MLIR cannot read it.
+    UnsupportedProgramError
+        If it is no MLIR, or what another package holds has parts unknown here.
+    """
+    from twinjit._native import _mlir
+
+    if isinstance(source, LiveModule):
+        return _mlir.transfer(source.capsule)
+    check_is_mlir(source)
+    if source.bundle is None:
+        return _mlir.parse(source.data, source.name)
+    program = _parse_foreign(source, source.bundle)
+    _check_is_known(Unknown(*program.unknown()), source.bundle)
+    return program
+
+
+def check_is_mlir(source: SourceBytes) -> None:
+    """Refuse LLVM IR.
+
+    Raises
+    ------
+    UnsupportedProgramError
+        If it is LLVM IR.
+    """
+    if source.language != "mlir":
+        raise UnsupportedProgramError(
+            f"{source.name} is LLVM IR, which twinjit does not take yet; if it is MLIR, say so "
+            "with language='mlir'"
+        )
+
+
+def _check_is_known(unknown: Unknown, bundle: Bundle) -> None:
+    names = {name.partition(".")[0] or name for name in unknown.operations} | {*unknown.dialects}
+    if names:
+        what = f"dialects that twinjit's MLIR does not know ({', '.join(sorted(names))})"
+    elif unknown.properties:
+        operation, _, property_ = unknown.properties[0].partition(" ")
+        what = f"a '{operation}' with a property '{property_}', unknown to twinjit's MLIR"
+    else:
+        return
+    raise UnsupportedProgramError(
+        f"the program of {bundle} has {what}, and so cannot be compiled: lower it to what MLIR "
+        f"22.1 knows of func, arith, linalg …, with {bundle.package}"
+    )
+
+
+def _parse_foreign(source: SourceBytes, bundle: Bundle) -> _mlir.Program:
+    from twinjit._native import _mlir
+
+    try:
+        return _mlir.parse_foreign(source.data, source.name)
+    except (ParseError, VerificationError) as error:
+        raise _explained(error, bundle) from error
+
+
+def _explained(error: TwinjitError, bundle: Bundle) -> TwinjitError:
+    """Say what `error` means for a program that was good to its bundle."""
+    return type(error)(
+        f"{error.message}: {bundle} has another MLIR than twinjit, and the two differ in what the "
+        f"program has; lower it to operations that both know with {bundle.package}, or use a "
+        f"release of it closer to MLIR 22.1",
+        diagnostics=error.diagnostics,
+    )

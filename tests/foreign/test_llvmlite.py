@@ -1,0 +1,52 @@
+"""LLVM IR in llvmlite's hands."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from types import ModuleType
+
+import pytest
+
+import twinjit
+from twinjit.errors import UnsupportedProgramError
+from twinjit.source import SourceBytes, open_source
+
+
+@pytest.fixture
+def llvmlite() -> ModuleType:
+    pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+    import llvmlite.binding
+    import llvmlite.ir
+
+    return llvmlite
+
+
+def test_built_module(llvmlite: ModuleType) -> None:
+    module = llvmlite.ir.Module("µ")
+    llvmlite.ir.Function(module, llvmlite.ir.FunctionType(llvmlite.ir.VoidType(), ()), "f")
+    source = open_source(module)
+    assert isinstance(source, SourceBytes)
+    assert source.name == f"<llvmlite {version('llvmlite')}>"
+    assert (source.language, source.data) == ("llvm", str(module).encode())
+
+
+def test_parsed_module(llvmlite: ModuleType) -> None:
+    module = llvmlite.binding.parse_assembly("define void @f() {\n  ret void\n}")
+    source = open_source(module)
+    assert isinstance(source, SourceBytes)
+    assert source.language == "llvm"
+    assert source.data == module.as_bitcode()
+    assert source.data.startswith(b"BC\xc0\xde")
+
+
+def test_only_whole_modules(llvmlite: ModuleType) -> None:
+    module = llvmlite.binding.parse_assembly("define void @f() {\n  ret void\n}")
+    with pytest.raises(UnsupportedProgramError, match="ValueRef"):
+        open_source(module.get_function("f"))
+    with pytest.raises(UnsupportedProgramError, match="'mlir'"):
+        open_source(module, language="mlir")
+
+
+def test_compile_refuses(llvmlite: ModuleType) -> None:
+    with pytest.raises(UnsupportedProgramError, match=r"<llvmlite .* is LLVM IR"):
+        twinjit.compile(llvmlite.ir.Module(), cache=False)
