@@ -13,6 +13,7 @@ from typing import Any
 
 from twinjit.compiler import Compiler
 from twinjit.config import Config, parse_size
+from twinjit.diff import Diff, Difference, diff
 from twinjit.executable import Executable
 from twinjit.explanation import Explanation
 from twinjit.identity import equivalent, fingerprint
@@ -28,6 +29,8 @@ __all__ = [
     "NAMED_PIPELINES",
     "Compiler",
     "Config",
+    "Diff",
+    "Difference",
     "DiskStore",
     "Executable",
     "Explanation",
@@ -40,6 +43,7 @@ __all__ = [
     "Value",
     "compile",
     "default_compiler",
+    "diff",
     "equivalent",
     "explain",
     "fingerprint",

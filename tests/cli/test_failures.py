@@ -142,7 +142,16 @@ def test_traceback_on_request(cli):
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["compile"], ["fingerprint"], ["explain"], ["cache"], ["cache", "prune"]],
+    [
+        [],
+        ["run"],
+        ["compile"],
+        ["fingerprint"],
+        ["diff"],
+        ["explain"],
+        ["cache"],
+        ["cache", "prune"],
+    ],
 )
 def test_help(ok, command):
     assert "Usage: " in ok(*command, "--help")
@@ -152,7 +161,15 @@ def test_the_docs_know_every_option_and_exit_code(ok):
     docs = (EXAMPLES.parent / "docs" / "cli.md").read_text()
     assert "Exit codes: 0 success; 1 " in ok("--help")
     assert re.findall(r"^\| (\d) \|", docs, re.MULTILINE) == ["0", "1", "2", "3"]
-    for command in ("run", "compile", "fingerprint", "explain", "cache prune", "cache stats"):
+    for command in (
+        "run",
+        "compile",
+        "fingerprint",
+        "diff",
+        "explain",
+        "cache prune",
+        "cache stats",
+    ):
         for option in re.findall(
             r"^ +(?:-\w, )?(--[a-z-]+)", ok(*command.split(), "--help"), re.MULTILINE
         ):

@@ -135,6 +135,18 @@ def test_domain() -> None:
     assert twinjit.fingerprint(data, allow_unregistered=True) != twinjit.fingerprint(one)
 
 
+def test_diff() -> None:
+    same, other = (parse_xdsl(f'"test.op"() {{a = {n}}} : () -> ()') for n in (1, 2))
+    text = '"test.op"() {a = 1} : () -> ()'
+    assert not twinjit.diff(same, same)
+    (value,) = twinjit.diff(same, other)
+    assert (value.path[-1], value.a, value.b) == ("attribute a", "1 : i64", "2 : i64")
+    (package,) = twinjit.diff(same, text, allow_unregistered=True)
+    known = f"xdsl {version('xdsl')}: test"
+    assert (package.path, package.a, package.b) == (("package",), known, "any")
+    assert not twinjit.equivalent(same, text, allow_unregistered=True)
+
+
 def test_property_that_mlir_has_renamed() -> None:
     """XDSL has ``inbounds``, which MLIR 22 has among ``noWrapFlags``."""
     text = """llvm.func @f(%p: !llvm.ptr) -> !llvm.ptr {

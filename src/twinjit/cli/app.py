@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinjit
-from twinjit.cli import cache, programs, run
+from twinjit.cli import cache, diff, programs, run
 from twinjit.cli.failures import EXIT_CODES, reported
 
 __all__ = ["app", "main"]
@@ -37,6 +37,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compile")(programs.compile_program)
 app.command("fingerprint")(programs.fingerprint)
+app.command("diff")(diff.diff)
 app.command("explain")(programs.explain)
 app.add_typer(cache.app, name="cache")
 

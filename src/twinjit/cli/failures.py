@@ -24,7 +24,7 @@ IO_FAILED = 3
 
 EXIT_CODES = (
     "Exit codes: 0 success; 1 the program cannot be compiled, run or identified; 2 wrong usage; "
-    "3 a file or the cache cannot be read or written."
+    "3 a file or the cache cannot be read or written. diff: 0 equal; 1 different; 2 any error."
 )
 
 
@@ -46,7 +46,7 @@ def report_error(error: Exception) -> int:
 
 
 @contextmanager
-def reported(*, traceback: bool) -> Iterator[None]:
+def reported(*, traceback: bool, code: int | None = None) -> Iterator[None]:
     """Report what goes wrong in the body of a ``with`` statement, and exit.
 
     Warnings become messages, too. Whatever is neither Twinjit's error nor the system's passes.
@@ -55,6 +55,8 @@ def reported(*, traceback: bool) -> Iterator[None]:
     ----------
     traceback
         Whether to print the traceback above the message.
+    code
+        The exit code, where it does not depend on the error.
     """
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
@@ -66,7 +68,8 @@ def reported(*, traceback: bool) -> Iterator[None]:
                 raise  # who read our output has seen enough: Typer ends the process quietly
             if traceback:
                 Console(stderr=True).print_exception()
-            raise typer.Exit(report_error(error)) from error
+            meant = report_error(error)
+            raise typer.Exit(meant if code is None else code) from error
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "Confirm",
     "File",
     "Json",
+    "Language",
     "OptLevel",
     "Pipeline",
     "Policy",
@@ -58,6 +59,12 @@ Cache = Annotated[
 AllowUnregistered = Annotated[
     bool,
     typer.Option("--allow-unregistered", help="Accept operations of dialects MLIR does not know."),
+]
+Language = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|mlir|llvm", help="The programs' language, if it is not to be found out."
+    ),
 ]
 Policy = Annotated[
     list[str] | None,

@@ -23,6 +23,7 @@ from twinjit.cli.options import (
     Policy,
     open_compiler,
     open_program,
+    read_policy,
 )
 from twinjit.cli.show import print_json, report_data, signature_data, stderr, stdout
 from twinjit.errors import TwinjitError
@@ -91,19 +92,26 @@ def compile_program(
 
 
 def fingerprint(
-    files: Files, *, allow_unregistered: AllowUnregistered = False, json: Json = False
+    files: Files,
+    *,
+    policy: Policy = None,
+    allow_unregistered: AllowUnregistered = False,
+    json: Json = False,
 ) -> None:
     """Print the fingerprints of programs.
 
     One a line, with the file's name. A file that fails is reported, and the others are still done.
     """
+    counts = read_policy(policy)
     rows: list[dict[str, Any]] = []
     code = 0
     for file in files:
         row: dict[str, Any] = {"file": file, "fingerprint": None, "error": None}
         try:
             program = open_program(file)
-            row["fingerprint"] = twinjit.fingerprint(program, allow_unregistered=allow_unregistered)
+            row["fingerprint"] = twinjit.fingerprint(
+                program, counts, allow_unregistered=allow_unregistered
+            )
         except (TwinjitError, OSError) as error:
             code = max(code, report_error(error))
             row["error"] = describe_error(error)

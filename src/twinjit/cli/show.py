@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import typer
@@ -12,6 +12,7 @@ from rich.console import Console
 import twinjit
 
 __all__ = [
+    "coloured",
     "duration",
     "format_value",
     "print_json",
@@ -30,6 +31,16 @@ _ABBREVIATED_ABOVE = 200
 def stdout() -> Console:
     """Return a console on what is now standard output; piped output is plain and not wrapped."""
     return Console(soft_wrap=True, markup=False)
+
+
+def coloured(when: str) -> Console:
+    """Return a console on standard output with colours ``auto``, ``always`` or ``never``."""
+    if when == "auto":
+        return stdout()
+    system: Literal["standard"] | None = "standard" if when == "always" else None
+    return Console(
+        soft_wrap=True, markup=False, force_terminal=when == "always", color_system=system
+    )
 
 
 def stderr() -> Console:
