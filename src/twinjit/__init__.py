@@ -9,11 +9,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twinjit.compiler import Compiler
 from twinjit.config import Config, parse_size
-from twinjit.diff import Diff, Difference, diff
 from twinjit.executable import Executable
 from twinjit.explanation import Explanation
 from twinjit.identity import equivalent, fingerprint
@@ -24,6 +23,9 @@ from twinjit.report import Report
 from twinjit.signature import Signature, Value
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
+
+if TYPE_CHECKING:
+    from twinjit.differ import Diff, Difference, diff
 
 __all__ = [
     "NAMED_PIPELINES",
@@ -51,6 +53,15 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    # What compares programs is a tenth of the time that the import would take.
+    if name not in ("Diff", "Difference", "diff"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from twinjit import differ
+
+    return getattr(differ, name)
 
 
 def default_compiler(**options: Any) -> Compiler:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -126,6 +125,8 @@ def distribution_of(package: str, file: str = "__init__.py") -> tuple[str, str] 
 
     Looks at all that is installed where the package's first name does not tell, some 0.2 s.
     """
+    import importlib.metadata  # 10 ms, which `import twinjit` must not take
+
     path = f"{package.replace('.', '/')}/{file}"
     try:
         likely = [importlib.metadata.distribution(package.partition(".")[0])]

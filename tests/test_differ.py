@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.outlines import Definition, Node, Value, block, func, module, op, records, within
 from tests.programs_to_edit import EDITS, edit, programs, random_program
 from twinjit.alignment import Interner, Tree, alignments
-from twinjit.diff import Diff, Difference, diff_outlines
+from twinjit.differ import Diff, Difference, diff_outlines
 
 _MIRRORED = {"inserted": "removed", "removed": "inserted"}
 

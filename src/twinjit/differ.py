@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from twinjit.alignment import FREE, NONE, Interner, Pairing, Tree, alignments
 from twinjit.comparison import Finding, Reference, compare
 from twinjit.difference import Diff, Difference
-from twinjit.identity import open_subject
+from twinjit.identity import open_comparand
 from twinjit.outline import Field, Record
 from twinjit.places import Places
 from twinjit.policy import Policy
@@ -44,7 +44,7 @@ def diff(
     """
     policy = policy or Policy()
     first, second = (
-        open_subject(each, policy, allow_unregistered=allow_unregistered, language=language)
+        open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
         for each in (a, b)
     )
     if first.language != second.language:
