@@ -30,7 +30,7 @@ mlir::Attribute PolicyAttributes::properties(mlir::Operation &operation) const {
   auto dictionary = llvm::dyn_cast_if_present<mlir::DictionaryAttr>(all);
   if (keepsAll() || !dictionary)
     return all;
-  return filter(operation, dictionary, /*areProperties=*/operation.isRegistered());
+  return filter(operation, dictionary, /*areProperties=*/true);
 }
 
 mlir::DictionaryAttr PolicyAttributes::others(mlir::Operation &operation) const {

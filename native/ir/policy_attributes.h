@@ -5,6 +5,7 @@
 #include "ir/symbols.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
 
 namespace twinjit {
@@ -25,10 +26,23 @@ public:
         filters(policy.ignoresSomeDiscardable() || policy.ignoreModuleName || policy.liftFrom ||
                 !symbols.empty()) {}
 
+  const Policy &policy;
+  const RenamedSymbols &symbols;
+
   /// Whether all attributes of all operations count.
   bool keepsAll() const { return !filters; }
 
   uint32_t markOf(mlir::Operation &operation) const;
+
+  bool ignoresOperandOrder(mlir::Operation &operation) const {
+    return policy.ignoreOperandOrder && operation.hasTrait<mlir::OpTrait::IsCommutative>() &&
+           !operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>();
+  }
+
+  /// Whether what is left of its properties follows from these and the operation's name.
+  bool dependsOnProperties(mlir::Operation &operation) const {
+    return keepsAll() || (&operation != root && markOf(operation) == kPlain);
+  }
 
   /// The operation's properties as an attribute, null if it has none.
   mlir::Attribute properties(mlir::Operation &operation) const;
@@ -42,8 +56,6 @@ private:
   bool counts(mlir::Operation &operation, mlir::NamedAttribute attribute, bool isProperty) const;
   mlir::Attribute filterArgumentAttributes(mlir::Attribute perArgument) const;
 
-  const Policy &policy;
-  const RenamedSymbols &symbols;
   mlir::Operation *root;
   bool filters;
 };
