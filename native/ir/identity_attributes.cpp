@@ -141,7 +141,7 @@ void describeMap(FieldHasher &fields, mlir::AffineMap map) {
 AttributeDigests::AttributeDigests(mlir::MLIRContext *context, Identities &identities,
                                    ContentTable *exact)
     : identities(identities), exact(exact), memo(exact ? nullptr : DigestMemo::of(context)),
-      distinctNumbers(context, printInFull()) {}
+      context(context) {}
 
 template <typename T> Digest AttributeDigests::digestOf(T value) {
   if (!value) {

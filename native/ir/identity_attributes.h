@@ -80,6 +80,7 @@ private:
   template <typename T> Digest computeAndKeep(T value);
   std::optional<Digest> known(const void *key);
   bool isKnown(const void *key) const;
+  mlir::AsmState &statePrinting();
   template <typename T> void settleParts(T value);
   FieldHasher fresh() const { return FieldHasher(exact); }
   void shorten(Lifetime other) { lifetime = std::max(lifetime, other); }
@@ -119,7 +120,9 @@ private:
   llvm::DenseMap<const void *, Digest> programDigests;    // of Lifetime::Program
   llvm::DenseMap<const void *, Digest> tableDigests;      // of Lifetime::SymbolTable
   llvm::DenseMap<mlir::DistinctAttr, uint32_t> distincts; // numbered as they are met
-  mlir::AsmState distinctNumbers; // of those that only MLIR's printer can see
+  /// Numbers those that only MLIR's printer can see. Made when needed: that takes microseconds.
+  std::optional<mlir::AsmState> printerState;
+  mlir::MLIRContext *context;
   // What holds for all that is computed now, and for all that contains it.
   Lifetime lifetime = Lifetime::Context;
   bool namesSymbols = false;

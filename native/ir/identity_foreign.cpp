@@ -107,6 +107,12 @@ std::string printedForm(mlir::Type value, mlir::AsmState &state) {
   return text;
 }
 
+mlir::AsmState &AttributeDigests::statePrinting() {
+  if (!printerState)
+    printerState.emplace(context, printInFull());
+  return *printerState;
+}
+
 template <typename T> void AttributeDigests::describePrinted(FieldHasher &fields, T value) {
   // MLIR prints the builtin dialect's itself, and hands no printer to it.
   if (value.getDialect().getNamespace() == "builtin") {
@@ -121,7 +127,7 @@ template <typename T> void AttributeDigests::describePrinted(FieldHasher &fields
     shorten(Lifetime::Program);
   if (printer.lastText().contains("distinct[")) {
     shorten(Lifetime::Program);
-    fields.string(printedForm(value, distinctNumbers));
+    fields.string(printedForm(value, statePrinting()));
   }
 }
 

@@ -118,7 +118,7 @@ void AttributeDigests::describeRecursive(FieldHasher &fields, mlir::Type type) {
     bodies->reached.insert(type);
     fields.tag(kReference);
     return fields.string(structure ? structure.getName().str()
-                                   : printedForm(type, distinctNumbers));
+                                   : printedForm(type, statePrinting()));
   }
   fields.tag(kBodies);
   Bodies mine;

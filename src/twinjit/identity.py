@@ -7,6 +7,8 @@ from twinjit.source import LiveModule, open_source
 
 __all__ = ["equivalent", "fingerprint"]
 
+_DEFAULT = Policy()  # keeps its text
+
 
 def fingerprint(
     program: object, policy: Policy | None = None, *, allow_unregistered: bool = False
@@ -43,7 +45,7 @@ def fingerprint(
     from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
 
     subject = _subject(program, allow_unregistered=allow_unregistered)
-    return _mlir.fingerprint(subject, (policy or Policy()).text).hex()
+    return _mlir.fingerprint(subject, (policy or _DEFAULT).text).hex()
 
 
 def equivalent(
@@ -70,7 +72,7 @@ def equivalent(
 
     first = _subject(a, allow_unregistered=allow_unregistered)
     second = _subject(b, allow_unregistered=allow_unregistered)
-    return _mlir.equivalent(first, second, (policy or Policy()).text)
+    return _mlir.equivalent(first, second, (policy or _DEFAULT).text)
 
 
 def _subject(program: object, *, allow_unregistered: bool) -> object:
