@@ -213,11 +213,13 @@ def debug_types(depth: int) -> str:
     """Debug info as a compiler writes it for structs that point to each other: a shared graph."""
     lines = ['#t0 = #llvm.di_basic_type<tag = DW_TAG_base_type, name = "int">']
     for i in range(depth):
+        pointer = f"tag = DW_TAG_pointer_type, baseType = #t{i}"
+        member = f'tag = DW_TAG_member, name = "m", baseType = #t{i}'
+        struct = f'tag = DW_TAG_structure_type, name = "t{i + 1}", elements = #p{i}, #m{i}'
         lines += [
-            f"#p{i} = #llvm.di_derived_type<tag = DW_TAG_pointer_type, baseType = #t{i}>",
-            f'#m{i} = #llvm.di_derived_type<tag = DW_TAG_member, name = "m", baseType = #t{i}>',
-            f'#t{i + 1} = #llvm.di_composite_type<tag = DW_TAG_structure_type, name = "t{i + 1}", '
-            + f"elements = #p{i}, #m{i}>",
+            f"#p{i} = #llvm.di_derived_type<{pointer}>",
+            f"#m{i} = #llvm.di_derived_type<{member}>",
+            f"#t{i + 1} = #llvm.di_composite_type<{struct}>",
         ]
     return "\n".join(lines) + f'\n"t.o"() {{a = #t{depth}}} : () -> ()'
 
