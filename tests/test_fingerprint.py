@@ -17,24 +17,7 @@ from tests.live_programs import PROGRAMS, bytecode, fingerprint, generic, parse
 from tests.strategies import ArithProgram, arith_programs, value_names
 
 HERE = Path(__file__).parent
-CASES = json.loads((HERE / "cases" / "identity.json").read_text())
-DEFAULT_POLICY = {"locations": "ignore", "commutative": "keep", "symbol_order": "keep"}
-
-# Of the format's version 1. A change here is a change of the format: raise kVersion in
-# native/ir/identity.cpp, say what changed there, and only then pin the new digests.
 GOLDEN = json.loads((HERE / "golden" / "fingerprints.json").read_text())
-
-
-def has_default_policy(case: dict[str, dict[str, str]]) -> bool:
-    return case["policy"].items() <= DEFAULT_POLICY.items()
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, id=c["name"]) for c in CASES if has_default_policy(c)]
-)
-def test_case(case: dict[str, str]) -> None:
-    equal = fingerprint(case["a"]) == fingerprint(case["b"])
-    assert equal == (case["expect"] == "equal"), case["why"]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

@@ -219,13 +219,21 @@ def holder(form: str, struct: ir.Type) -> ir.Attribute:
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("tuple<", ">")])
-def test_deep_nesting_is_refused(opening: str, closing: str) -> None:
+def test_deep_nesting(opening: str, closing: str) -> None:
     def nested(depth: int) -> ir.Module:
         return parse(attribute(opening * depth + closing * depth))
 
     assert fingerprint(nested(400)) != fingerprint(nested(401))
+    assert fingerprint(nested(2000)) != fingerprint(nested(2001))
+
+
+def test_deep_nesting_that_a_dialect_hides_is_refused() -> None:
+    def nested(depth: int) -> ir.Module:
+        return parse(attribute('#dlti.map<"k" = ' * depth + "1" + ">" * depth))
+
+    assert fingerprint(nested(20)) != fingerprint(nested(21))
     with pytest.raises(UnfingerprintableError, match="nested"):
-        fingerprint(nested(2000))
+        fingerprint(nested(200))
 
 
 def test_recycled_contexts() -> None:

@@ -14,7 +14,8 @@ namespace {
 //
 //   1  strict only; operations hashed field by field
 //   2  policies and domains; contents are written once and then by number; values are numbered
-//      within the nearest isolated operation; the listing of blocks does not count
+//      within the nearest isolated operation; the listing of blocks does not count; what a dialect
+//      prints goes in without the text of its parts, which go in by content
 constexpr uint64_t kVersion = 2;
 
 class HashSink : public PlainSink {

@@ -6,6 +6,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/IntegerSet.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/PointerUnion.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/ADT/bit.h"
 
@@ -78,14 +80,31 @@ private:
     llvm_unreachable("an affine expression of no kind");
   }
 
-  uint64_t add(mlir::AffineExpr expression) {
-    auto known = numbers.find(expression);
-    if (known != numbers.end())
-      return known->second;
+  /// By hand: expressions may be nested deeper than a stack is.
+  uint64_t add(mlir::AffineExpr root) {
+    llvm::SmallVector<mlir::AffineExpr> pending = {root};
+    while (!pending.empty()) {
+      mlir::AffineExpr expression = pending.back();
+      auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expression);
+      if (numbers.contains(expression)) {
+        pending.pop_back();
+      } else if (binary && !numbers.contains(binary.getLHS())) {
+        pending.push_back(binary.getLHS());
+      } else if (binary && !numbers.contains(binary.getRHS())) {
+        pending.push_back(binary.getRHS());
+      } else {
+        writeOne(expression);
+        pending.pop_back();
+      }
+    }
+    return numbers.lookup(root);
+  }
+
+  void writeOne(mlir::AffineExpr expression) {
     uint64_t first = 0, second = 0;
     if (auto binary = llvm::dyn_cast<mlir::AffineBinaryOpExpr>(expression)) {
-      first = add(binary.getLHS());
-      second = add(binary.getRHS());
+      first = numbers.lookup(binary.getLHS());
+      second = numbers.lookup(binary.getRHS());
     } else if (auto constant = llvm::dyn_cast<mlir::AffineConstantExpr>(expression)) {
       first = static_cast<uint64_t>(constant.getValue());
     } else if (auto dim = llvm::dyn_cast<mlir::AffineDimExpr>(expression)) {
@@ -96,9 +115,7 @@ private:
     fields.tag(kindOf(expression));
     fields.number(first);
     fields.number(second);
-    uint64_t number = numbers.size();
-    numbers.try_emplace(expression, number);
-    return number;
+    numbers.try_emplace(expression, numbers.size());
   }
 
   FieldHasher &fields;
@@ -124,7 +141,7 @@ void describeMap(FieldHasher &fields, mlir::AffineMap map) {
 AttributeDigests::AttributeDigests(mlir::MLIRContext *context, Identities &identities,
                                    ContentTable *exact)
     : identities(identities), exact(exact), memo(exact ? nullptr : DigestMemo::of(context)),
-      distinctNumbers(context, printInFull()) {}
+      context(context) {}
 
 template <typename T> Digest AttributeDigests::digestOf(T value) {
   if (!value) {
@@ -178,7 +195,7 @@ template <typename T> Digest AttributeDigests::computeAndKeep(T value) {
     memo->store(key, {digest, namesSymbols});
   else if (lifetime != Lifetime::SymbolTable)
     programDigests.try_emplace(key, digest);
-  else if (!identities.collects())
+  else
     tableDigests.try_emplace(key, digest);
   last = lifetime;
   shorten(outerLifetime);
@@ -186,11 +203,55 @@ template <typename T> Digest AttributeDigests::computeAndKeep(T value) {
   return digest;
 }
 
+bool AttributeDigests::isKnown(const void *key) const {
+  if (bodies)
+    return bodies->digests.contains(key);
+  if (memo)
+    if (std::optional<DigestMemo::Entry> entry = memo->find(key);
+        entry && !(entry->namesSymbols && identities.renamesSymbols()))
+      return true;
+  return programDigests.contains(key) || tableDigests.contains(key);
+}
+
+/// Compute the digests of what `value` holds, innermost first.
+template <typename T> void AttributeDigests::settleParts(T value) {
+  using Part = llvm::PointerUnion<mlir::Attribute, mlir::Type>;
+  llvm::SmallVector<Part> pending;
+  llvm::DenseSet<const void *> opened;
+  auto push = [&](auto part) {
+    if (part && !opened.contains(part.getAsOpaquePointer()) && !isKnown(part.getAsOpaquePointer()))
+      pending.push_back(part);
+  };
+  auto open = [&](auto part) {
+    size_t first = pending.size();
+    if (opened.insert(part.getAsOpaquePointer()).second && !isRecursive(part))
+      part.walkImmediateSubElements(push, push);
+    std::reverse(pending.begin() + first, pending.end());
+    return pending.size() == first;
+  };
+  open(value);
+  while (!pending.empty()) {
+    Part part = pending.back();
+    bool isReady = llvm::isa<mlir::Attribute>(part) ? open(llvm::cast<mlir::Attribute>(part))
+                                                    : open(llvm::cast<mlir::Type>(part));
+    if (!isReady)
+      continue;
+    pending.pop_back();
+    if (auto attribute = llvm::dyn_cast<mlir::Attribute>(part))
+      of(attribute);
+    else
+      of(llvm::cast<mlir::Type>(part));
+  }
+}
+
 template <typename T> Digest AttributeDigests::compute(T value) {
   if (depth == kMaxDepth) {
-    fail("attributes or types are nested more than " + std::to_string(kMaxDepth) + " deep");
+    fail(
+        "attributes or types are nested too deep in one whose dialect does not tell what it holds");
     return {};
   }
+  if (depth >= kMaxPlainDepth)
+    settleParts(value);
   ++depth;
   FieldHasher fields = fresh();
   fields.tag(tagOf(value));
@@ -253,13 +314,11 @@ bool AttributeDigests::describeCollection(FieldHasher &fields, mlir::Attribute a
     return true;
   }
   if (auto distinct = llvm::dyn_cast<mlir::DistinctAttr>(attribute)) {
-    shorten(identities.collects() ? Lifetime::SymbolTable : Lifetime::Program);
-    if (std::optional<uint32_t> number = identities.distinct(distinct)) {
-      fields.number32(*number);
-    } else {
-      std::string text = printedForm(attribute, distinctNumbers); // distinct[NUMBER]<...>
-      fields.string(llvm::StringRef(text).take_until([](char c) { return c == ']'; }));
-    }
+    shorten(identities.isBrief() ? Lifetime::SymbolTable : Lifetime::Program);
+    std::optional<uint32_t> number = identities.distinct(distinct);
+    if (!number)
+      number = distincts.try_emplace(distinct, distincts.size()).first->second;
+    fields.number32(*number);
     fields.digest(of(distinct.getReferencedAttr()));
     return true;
   }
@@ -328,11 +387,15 @@ void AttributeDigests::describeReference(FieldHasher &fields, mlir::SymbolRefAtt
 /// A resource is its bytes, whatever its key. Its alignment counts too: it is written in the
 /// program, survives bytecode, and a pass may give it to a global.
 void AttributeDigests::describeResource(FieldHasher &fields,
-                                        mlir::DenseResourceElementsHandle handle) {
+                                        const mlir::AsmDialectResourceHandle &handle) {
   shorten(Lifetime::Program);
-  const mlir::AsmResourceBlob *data = handle.getBlob();
+  auto *known = llvm::dyn_cast<mlir::DenseResourceElementsHandle>(&handle);
+  if (!known) // only the builtin dialect has handles that can be read
+    return fail("a resource of dialect '" + handle.getDialect()->getNamespace().str() +
+                "' cannot be read");
+  const mlir::AsmResourceBlob *data = known->getBlob();
   if (!data)
-    return fail("resource '" + handle.getKey().str() + "' has no data");
+    return fail("resource '" + known->getKey().str() + "' has no data");
   fields.number(data->getDataAlignment());
   blob(fields, data->getData());
 }

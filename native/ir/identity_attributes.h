@@ -31,20 +31,20 @@ public:
   virtual bool renamesSymbols() const { return false; }
 
   /// What to write for the identity of a distinct attribute; none to number these in the order in
-  /// which they are met, as MLIR's printer does, which numbers those that only it can see alike.
+  /// which they are met.
   virtual std::optional<uint32_t> distinct(mlir::DistinctAttr) { return std::nullopt; }
 
-  /// Whether it must be asked each time: what was written before is not to be written again.
-  virtual bool collects() const { return false; }
+  /// Whether what distinct() gives holds no longer than what symbols() gives.
+  virtual bool isBrief() const { return false; }
 };
 
 /// Digests of the attributes and types of one program, by content.
 ///
 /// A digest hashes a tag (attribute or type), the abstract name, and what that name determines:
 ///   - builtin ones and LLVM's types: their parameters, field by field;
-///   - others: what their dialect writes into bytecode, or else their printed form;
-///     then the digests of their immediate sub-elements, so that what printing hides
-///     (the bytes of a resource, the identity of a distinct attribute) still counts.
+///   - others: what their dialect writes into bytecode, or else prints, with the digests of the
+///     attributes and types in it; then the digests of their immediate sub-elements, which may be
+///     more.
 ///
 /// Those that are wholly determined by their uniqued pointer are remembered in the context. The
 /// others hold something that is not: a resource's bytes may be changed in place, a distinct
@@ -68,7 +68,7 @@ public:
   };
   Lifetime lastLifetime() const { return last; }
 
-  /// The walk enters or leaves a symbol table.
+  /// The walk enters or leaves a symbol table, or its identities get other numbers.
   void changeSymbolTable() { tableDigests.clear(); }
 
   /// Why digests given out since construction are void; empty while all are good.
@@ -76,11 +76,15 @@ public:
 
 private:
   friend class BytecodeFields;
+  friend class PartsPrinter;
 
   template <typename T> Digest digestOf(T value);
   template <typename T> Digest compute(T value);
   template <typename T> Digest computeAndKeep(T value);
   std::optional<Digest> known(const void *key);
+  bool isKnown(const void *key) const;
+  mlir::AsmState &statePrinting();
+  template <typename T> void settleParts(T value);
   FieldHasher fresh() const { return FieldHasher(exact); }
   void shorten(Lifetime other) { lifetime = std::max(lifetime, other); }
 
@@ -94,7 +98,7 @@ private:
   bool describeBuiltin(FieldHasher &fields, mlir::Type type);
   bool describeLLVM(FieldHasher &fields, mlir::Type type);
   template <typename T> void describeForeign(FieldHasher &fields, T value);
-  void describeResource(FieldHasher &fields, mlir::DenseResourceElementsHandle handle);
+  void describeResource(FieldHasher &fields, const mlir::AsmDialectResourceHandle &handle);
   template <typename T> void describePrinted(FieldHasher &fields, T value);
 
   void describeOpaque(FieldHasher &fields, llvm::StringRef text);
@@ -116,10 +120,13 @@ private:
 
   Identities &identities;
   ContentTable *exact;
-  std::shared_ptr<DigestMemo> memo;                    // not used with `exact`
-  llvm::DenseMap<const void *, Digest> programDigests; // of Lifetime::Program
-  llvm::DenseMap<const void *, Digest> tableDigests;   // of Lifetime::SymbolTable
-  mlir::AsmState distinctNumbers; // numbers distinct attributes in order of their first printing
+  std::shared_ptr<DigestMemo> memo;                       // not used with `exact`
+  llvm::DenseMap<const void *, Digest> programDigests;    // of Lifetime::Program
+  llvm::DenseMap<const void *, Digest> tableDigests;      // of Lifetime::SymbolTable
+  llvm::DenseMap<mlir::DistinctAttr, uint32_t> distincts; // numbered as they are met
+  /// Numbers those that only MLIR's printer can see. Made when needed: that takes microseconds.
+  std::optional<mlir::AsmState> printerState;
+  mlir::MLIRContext *context;
   // What holds for all that is computed now, and for all that contains it.
   Lifetime lifetime = Lifetime::Context;
   bool namesSymbols = false;
@@ -127,8 +134,12 @@ private:
   unsigned depth = 0; // of compute() in itself
   std::string firstProblem;
 
-  /// More than any program nests attributes and types, and less than overflows a thread's stack.
-  static constexpr unsigned kMaxDepth = 1000;
+  // compute() takes less than 1 KiB of a thread's stack, and 3 KiB where it leads through a
+  // dialect.
+  /// How deep it may call itself before parts are settled from the innermost outwards.
+  static constexpr unsigned kMaxPlainDepth = 32;
+  /// The limit for what a dialect hides from that.
+  static constexpr unsigned kMaxDepth = 64;
 
   /// While the digest of a type that may contain itself is computed: such types in its bodies stand
   /// for themselves by name, are collected in `reached`, and their bodies are described in turn.
@@ -143,6 +154,10 @@ private:
 /// Whether the text of an attribute or type of an unknown dialect names something that it does not
 /// hold, as MLIR's parser would read it: `#alias`, `!alias`, `distinct[…]`, `dense_resource<…>`.
 bool refersOutside(llvm::StringRef text);
+
+/// Whether a type may contain itself, and may get its body after it was made. No attribute may.
+bool isRecursive(mlir::Type type);
+inline bool isRecursive(mlir::Attribute) { return false; }
 
 /// `value` as MLIR prints it, without aliases, with a `state` made with printInFull().
 std::string printedForm(mlir::Attribute value, mlir::AsmState &state);

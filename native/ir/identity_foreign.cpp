@@ -1,9 +1,9 @@
 // Attributes and types whose parameters only their dialect knows.
 #include "ir/identity_attributes.h"
 #include "ir/identity_fields.h"
+#include "ir/parts_printer.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <limits>
@@ -23,10 +23,7 @@ public:
 
   void writeResourceHandle(const mlir::AsmDialectResourceHandle &resource) override {
     fields.tag(kResource);
-    if (auto *known = llvm::dyn_cast<mlir::DenseResourceElementsHandle>(&resource))
-      return digests.describeResource(fields, *known);
-    digests.fail("a resource of dialect '" + resource.getDialect()->getNamespace().str() +
-                 "' cannot be read");
+    digests.describeResource(fields, resource);
   }
 
   void writeVarInt(uint64_t value) override {
@@ -136,31 +133,27 @@ std::string printedForm(mlir::Type value, mlir::AsmState &state) {
   return text;
 }
 
-/// The text has the keys of resources, so that two programs which differ only in such a key are
-/// taken for different.
-///
-/// A dialect need not tell what its attributes and types hold (DLTI's and SPIR-V's do not), so the
-/// text decides whether the digest may outlive the program.
+mlir::AsmState &AttributeDigests::statePrinting() {
+  if (!printerState)
+    printerState.emplace(context, printInFull());
+  return *printerState;
+}
+
 template <typename T> void AttributeDigests::describePrinted(FieldHasher &fields, T value) {
-  mlir::AsmState state(value.getContext(), printInFull());
-  std::string text = printedForm(value, state);
-  llvm::StringRef view = text;
-  if (view.contains("struct<")) // perhaps one without its body yet
+  // MLIR prints the builtin dialect's itself, and hands no printer to it.
+  if (value.getDialect().getNamespace() == "builtin") {
+    mlir::AsmState state(value.getContext(), printInFull());
     shorten(Lifetime::Program);
-  if (view.contains("distinct[")) {
-    shorten(Lifetime::Program);
-    if (!identities.collects())
-      text = printedForm(value, distinctNumbers);
+    return fields.string(printedForm(value, state));
   }
-  fields.string(text);
-  // Only the builtin dialect has handles that can be read: of one dialect, in order of printing.
-  for (auto &[dialect, handles] : state.getDialectResources()) {
-    for (const mlir::AsmDialectResourceHandle &handle : handles) {
-      if (auto *known = llvm::dyn_cast<mlir::DenseResourceElementsHandle>(&handle))
-        describeResource(fields, *known);
-      else
-        fail("a resource of dialect '" + dialect->getNamespace().str() + "' cannot be read");
-    }
+  PartsPrinter printer(*this, fields);
+  printer.print(value);
+  // Perhaps written past the printer: a struct without its body, or a distinct attribute.
+  if (printer.lastText().contains("struct<"))
+    shorten(Lifetime::Program);
+  if (printer.lastText().contains("distinct[")) {
+    shorten(Lifetime::Program);
+    fields.string(printedForm(value, statePrinting()));
   }
 }
 

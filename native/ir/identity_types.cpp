@@ -8,17 +8,16 @@
 namespace twinjit {
 namespace {
 
-/// Whether `type` may contain itself, and may get its body after it was made.
+// What describeRecursive() wrote.
+enum Form : uint8_t { kReference = 1, kBodies = 2 };
+
+} // namespace
+
 bool isRecursive(mlir::Type type) {
   if (auto structure = llvm::dyn_cast<mlir::LLVM::LLVMStructType>(type))
     return structure.isIdentified();
   return type.hasTrait<mlir::TypeTrait::IsMutable>();
 }
-
-// What describeRecursive() wrote.
-enum Form : uint8_t { kReference = 1, kBodies = 2 };
-
-} // namespace
 
 void AttributeDigests::describe(FieldHasher &fields, mlir::Type type) {
   if (isRecursive(type))
@@ -119,7 +118,7 @@ void AttributeDigests::describeRecursive(FieldHasher &fields, mlir::Type type) {
     bodies->reached.insert(type);
     fields.tag(kReference);
     return fields.string(structure ? structure.getName().str()
-                                   : printedForm(type, distinctNumbers));
+                                   : printedForm(type, statePrinting()));
   }
   fields.tag(kBodies);
   Bodies mine;

@@ -38,7 +38,7 @@ void makeExternal(mlir::memref::GlobalOp global, uint64_t alignment) {
 void readVariable(mlir::arith::ConstantOp constant, const LiftedConstant &lifted) {
   auto tensor = llvm::cast<mlir::RankedTensorType>(constant.getType());
   auto memref = mlir::MemRefType::get(tensor.getShape(), tensor.getElementType());
-  mlir::Operation *table = symbolTableOf(constant->getParentOp());
+  mlir::Operation *table = mlir::SymbolTable::getNearestSymbolTable(constant);
   auto builder = mlir::OpBuilder::atBlockBegin(&table->getRegion(0).front());
   mlir::Location loc = constant.getLoc();
   mlir::memref::GlobalOp::create(builder, loc, lifted.name, /*sym_visibility=*/mlir::StringAttr(),

@@ -4,37 +4,56 @@ namespace twinjit {
 namespace {
 
 struct NumberAll {
+  VisitOrder &order;
   Numbers &numbers;
 
   void operation(mlir::Operation &operation) { numbers.define(operation); }
   bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
+  void region(mlir::Region &region) { orderReachable(region, order); }
+  void reached(mlir::Region &region) {
+    std::vector<mlir::Block *> rest = unreachable(region, order);
+    std::vector<mlir::Block *> &blocks = order.blocks[&region];
+    blocks.insert(blocks.end(), rest.begin(), rest.end());
+  }
   void block(mlir::Block &block) { numbers.define(block); }
   void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &) {}
   bool stopped() { return false; }
 };
 
+} // namespace
+
+llvm::SmallVector<std::optional<uint32_t>, 2>
+LooseDigests::Nameless::symbols(mlir::SymbolRefAttr reference) {
+  llvm::SmallVector<std::optional<uint32_t>, 2> parts;
+  for (mlir::Operation *symbol : renamed.resolve(tables.back(), reference))
+    parts.push_back(symbol ? std::optional<uint32_t>(0) : std::nullopt);
+  return parts;
+}
+
 struct DigestAll {
-  AttributeDigests &attributes;
+  LooseDigests &digests;
   const Numbers &inside;
   LooseDigests::Outside outside;
   FieldHasher fields = FieldHasher();
 
   void operation(mlir::Operation &operation) {
-    fields.digest(attributes.of(operation.getName().getIdentifier()));
-    fields.digest(attributes.of(operation.getPropertiesAsAttribute()));
-    fields.digest(attributes.of(operation.getRawDictionaryAttrs()));
-    fields.number(operation.getNumOperands());
-    for (mlir::Value operand : operation.getOperands())
-      reference(inside.of(operand), operand, nullptr);
+    if (isSymbolTable(operation)) {
+      digests.identities.tables.push_back(&operation);
+      digests.attributes.changeSymbolTable();
+    }
+    content(mlir::Attribute(operation.getName().getIdentifier()));
+    fields.number32(digests.filter.markOf(operation));
+    content(digests.filter.properties(operation));
+    content(mlir::Attribute(digests.filter.others(operation)));
+    operands(operation);
     fields.number(operation.getNumSuccessors());
     for (mlir::Block *successor : operation.getSuccessors())
-      reference(inside.of(successor), nullptr, successor);
+      fields.number(reference(inside.of(successor), nullptr, successor));
     fields.number(operation.getNumResults());
     for (mlir::Type type : operation.getResultTypes())
-      fields.digest(attributes.of(type));
+      content(type);
+    location(operation.getLoc());
     fields.number(operation.getNumRegions());
   }
   bool descend(mlir::Operation &) { return true; }
@@ -42,41 +61,64 @@ struct DigestAll {
   void reached(mlir::Region &) {}
   void block(mlir::Block &block) {
     fields.number(block.getNumArguments());
-    for (mlir::Type type : block.getArgumentTypes())
-      fields.digest(attributes.of(type));
+    for (mlir::BlockArgument argument : block.getArguments()) {
+      content(argument.getType());
+      location(argument.getLoc());
+    }
   }
   void endBlock(mlir::Block &) { fields.tag(0); }
-  void endOperation(mlir::Operation &) {}
+  void endOperation(mlir::Operation &operation) {
+    if (!isSymbolTable(operation))
+      return;
+    digests.identities.tables.pop_back();
+    digests.attributes.changeSymbolTable();
+  }
   bool stopped() { return false; }
 
 private:
-  void reference(std::optional<uint32_t> number, mlir::Value value, mlir::Block *block) {
-    fields.tag(number.has_value());
-    fields.number32(number ? *number : outside(value, block));
+  template <typename T> void content(T value) { fields.digest(digests.attributes.of(value)); }
+
+  void location(mlir::Location location) {
+    if (!digests.filter.policy.ignoreLocations)
+      content(mlir::Attribute(location));
+  }
+
+  void operands(mlir::Operation &operation) {
+    llvm::SmallVector<uint64_t> numbers;
+    for (mlir::Value operand : operation.getOperands())
+      numbers.push_back(reference(inside.of(operand), operand, nullptr));
+    if (digests.filter.ignoresOperandOrder(operation))
+      llvm::sort(numbers);
+    fields.number(numbers.size());
+    for (uint64_t number : numbers)
+      fields.number(number);
+  }
+
+  uint64_t reference(std::optional<uint32_t> number, mlir::Value value, mlir::Block *block) {
+    constexpr uint64_t kOutside = uint64_t(1) << 32;
+    return number ? *number : kOutside | outside(value, block);
   }
 };
 
-} // namespace
-
 Digest LooseDigests::of(mlir::Block &block, Outside outside) {
-  const VisitOrder listing;
+  VisitOrder order;
   Numbers inside;
-  NumberAll numberer{inside};
+  NumberAll numberer{order, inside};
   numberer.block(block);
-  Walk<NumberAll>(listing, numberer).runInside(block);
-  DigestAll digester{attributes, inside, outside};
+  Walk<NumberAll>(order, numberer).runInside(block);
+  DigestAll digester{*this, inside, outside};
   digester.block(block);
-  Walk<DigestAll>(listing, digester).runInside(block);
+  Walk<DigestAll>(order, digester).runInside(block);
   return digester.fields.finish();
 }
 
-Digest LooseDigests::of(mlir::Operation &operation, Outside outside) {
-  const VisitOrder listing;
+Digest LooseDigests::ofSymbol(mlir::Operation &operation) {
+  VisitOrder order;
   Numbers inside;
-  NumberAll numberer{inside};
-  Walk<NumberAll>(listing, numberer).run(operation);
-  DigestAll digester{attributes, inside, outside};
-  Walk<DigestAll>(listing, digester).run(operation);
+  NumberAll numberer{order, inside};
+  Walk<NumberAll>(order, numberer).run(operation);
+  DigestAll digester{*this, inside, [](mlir::Value, mlir::Block *) -> uint32_t { return 0; }};
+  Walk<DigestAll>(order, digester).run(operation);
   return digester.fields.finish();
 }
 

@@ -3,28 +3,51 @@
 
 #include "ir/identity_attributes.h"
 #include "ir/numbering.h"
+#include "ir/policy_attributes.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace twinjit {
 
-/// Digests of blocks and operations with what is nested in them. Equal content gives equal digests;
-/// the converse need not hold, since what is outside counts only as far as the caller says.
+/// Digests of blocks and operations with what is nested in them, as far as it counts under a
+/// policy. Equal content gives equal digests; the converse need not hold, since identities that
+/// depend on an order (of symbols, of distinct attributes) are left out, and what is outside counts
+/// only as far as the caller says.
 ///
-/// Blocks inside are taken in the order of listing.
+/// Blocks inside that cannot be reached are taken in the order of listing.
 class LooseDigests {
 public:
   /// What to write for a use of a value, or of a block, that is defined outside; the other is null.
   using Outside = llvm::function_ref<uint32_t(mlir::Value, mlir::Block *)>;
 
-  LooseDigests(mlir::MLIRContext *context, Identities &identities)
-      : attributes(context, identities) {}
+  /// Of what stands in `symbolTable`.
+  LooseDigests(const PolicyAttributes &filter, mlir::MLIRContext *context,
+               mlir::Operation *symbolTable)
+      : filter(filter), identities(filter.symbols, symbolTable), attributes(context, identities) {}
 
   Digest of(mlir::Block &block, Outside outside);
-  Digest of(mlir::Operation &operation, Outside outside);
-  Digest of(mlir::Attribute attribute) { return attributes.of(attribute); }
+
+  /// The operation's name as a symbol left out.
+  Digest ofSymbol(mlir::Operation &operation);
 
 private:
+  friend struct DigestAll;
+
+  class Nameless final : public Identities {
+  public:
+    Nameless(const RenamedSymbols &renamed, mlir::Operation *symbolTable)
+        : renamed(renamed), tables({symbolTable}) {}
+
+    llvm::SmallVector<std::optional<uint32_t>, 2> symbols(mlir::SymbolRefAttr reference) override;
+    bool renamesSymbols() const override { return !renamed.empty(); }
+    std::optional<uint32_t> distinct(mlir::DistinctAttr) override { return 0; }
+
+    const RenamedSymbols &renamed;
+    llvm::SmallVector<mlir::Operation *> tables; // around what is walked
+  };
+
+  const PolicyAttributes &filter;
+  Nameless identities;
   AttributeDigests attributes;
 };
 

@@ -1,11 +1,10 @@
 #include "ir/numbering.h"
 
+#include "ir/content_order.h"
 #include "ir/loose_digests.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <algorithm>
 
 namespace twinjit {
 namespace {
@@ -39,154 +38,70 @@ bool isListing(mlir::Region &region, llvm::ArrayRef<mlir::Block *> order) {
   return listed == nullptr;
 }
 
-/// Gives blocks that cannot be reached an order by what they are. A block's colour covers what is
-/// in it, where it refers to what has a number already, and, round by round, the colours of the
-/// blocks it refers to and of those it is referred to by. Blocks that none refers to come first,
-/// each followed by those it leads to.
-///
-/// Blocks that nothing tells apart stay in the order of listing: programs that differ there alone
-/// may be told apart for their listing, but are never merged.
+/// Puts the blocks of a region that cannot be reached in order.
 class Unreachable {
 public:
-  Unreachable(const Numbers &outer, std::vector<mlir::Block *> unordered)
-      : outer(outer), blocks(std::move(unordered)), uses(blocks.size()), users(blocks.size()) {
+  Unreachable(const PolicyAttributes &filter, const Numbers &outer,
+              std::vector<mlir::Block *> unordered)
+      : filter(filter), outer(outer), blocks(std::move(unordered)),
+        region(*blocks.front()->getParent()),
+        order(blocks.size(), filter.policy.ignoreOperandOrder) {
     for (size_t i = 0; i != blocks.size(); ++i)
       indices.try_emplace(blocks[i], i);
   }
 
   std::vector<mlir::Block *> sorted() {
-    describe();
-    // A refinement never merges colours, so that one which tells no more apart is the last.
-    size_t known = count();
-    for (size_t before = 0, round = 0; before < known && round != kMaxRounds; ++round) {
-      before = known;
-      refine();
-      known = count();
-    }
-    std::vector<size_t> starts(blocks.size());
-    for (size_t i = 0; i != starts.size(); ++i)
-      starts[i] = i;
-    llvm::stable_sort(starts, [&](size_t a, size_t b) {
-      return std::make_pair(!users[a].empty(), colours[a]) <
-             std::make_pair(!users[b].empty(), colours[b]);
-    });
-    return follow(std::move(starts));
+    mlir::Operation *table = region.getParentOp();
+    while (table && !isSymbolTable(*table))
+      table = table->getParentOp();
+    LooseDigests digests(filter, region.getContext(), table);
+    for (size_t i = 0; i != blocks.size(); ++i)
+      order.describe(i, digests.of(*blocks[i], [&](mlir::Value value, mlir::Block *block) {
+        return meet(i, value, block);
+      }));
+    std::vector<mlir::Block *> result;
+    for (size_t i : order.sorted())
+      result.push_back(blocks[i]);
+    return result;
   }
 
 private:
-  /// Leaves out what depends on the order that is sought.
-  struct Nameless final : Identities {
-    std::optional<uint32_t> distinct(mlir::DistinctAttr) override { return 0; }
-  };
-
-  /// Rounds to tell apart blocks at most; their number is bounded by that of the blocks.
-  static constexpr size_t kMaxRounds = 64;
-
-  void describe() {
-    Nameless identities;
-    LooseDigests digests(blocks.front()->getParent()->getContext(), identities);
-    for (size_t i = 0; i != blocks.size(); ++i) {
-      auto outside = [&](mlir::Value value, mlir::Block *block) -> uint32_t {
-        std::optional<uint32_t> number = value ? outer.of(value) : outer.of(block);
-        if (number)
-          return *number + 1;
-        if (std::optional<size_t> peer = indexOf(value ? value.getParentBlock() : block)) {
-          uses[i].push_back(*peer);
-          users[*peer].push_back(i);
-        }
-        return 0;
-      };
-      colours.push_back(digests.of(*blocks[i], outside));
-    }
+  /// What stands for a value or block that is used in block `user` and defined outside of it.
+  uint32_t meet(size_t user, mlir::Value value, mlir::Block *block) {
+    std::optional<uint32_t> number = value ? outer.of(value) : outer.of(block);
+    if (number)
+      return *number + 1;
+    mlir::Block *place = value ? value.getParentBlock() : block;
+    if (auto peer = indices.find(region.findAncestorBlockInRegion(*place)); peer != indices.end())
+      order.refer(user, peer->second);
+    return 0;
   }
 
-  /// The one of `blocks` that `block` is or lies in, if any.
-  std::optional<size_t> indexOf(mlir::Block *block) {
-    auto found = indices.find(blocks.front()->getParent()->findAncestorBlockInRegion(*block));
-    return found == indices.end() ? std::nullopt : std::optional<size_t>(found->second);
-  }
-
-  void refine() {
-    std::vector<Digest> refined;
-    refined.reserve(blocks.size());
-    for (size_t i = 0; i != blocks.size(); ++i) {
-      FieldHasher colour;
-      colour.digest(colours[i]);
-      colour.number(uses[i].size());
-      for (size_t used : uses[i])
-        colour.digest(colours[used]);
-      std::vector<Digest> others;
-      others.reserve(users[i].size());
-      for (size_t user : users[i])
-        others.push_back(colours[user]);
-      llvm::sort(others);
-      for (const Digest &other : others)
-        colour.digest(other);
-      refined.push_back(colour.finish());
-    }
-    colours = std::move(refined);
-  }
-
-  size_t count() const {
-    std::vector<Digest> all = colours;
-    llvm::sort(all);
-    return static_cast<size_t>(std::unique(all.begin(), all.end()) - all.begin());
-  }
-
-  std::vector<mlir::Block *> follow(std::vector<size_t> starts) const {
-    std::vector<mlir::Block *> order;
-    std::vector<bool> seen(blocks.size());
-    std::reverse(starts.begin(), starts.end());
-    std::vector<size_t> pending = std::move(starts);
-    while (!pending.empty()) {
-      size_t i = pending.back();
-      pending.pop_back();
-      if (seen[i])
-        continue;
-      seen[i] = true;
-      order.push_back(blocks[i]);
-      pending.insert(pending.end(), uses[i].rbegin(), uses[i].rend());
-    }
-    return order;
-  }
-
+  const PolicyAttributes &filter;
   const Numbers &outer;
   std::vector<mlir::Block *> blocks;
-  std::vector<std::vector<size_t>> uses;  // which of `blocks` each refers to, in order
-  std::vector<std::vector<size_t>> users; // and which refer to each
-  std::vector<Digest> colours;
+  mlir::Region &region;
+  ContentOrder order;
   llvm::DenseMap<mlir::Block *, size_t> indices;
 };
 
 /// Numbers what it visits.
 class Numberer {
 public:
-  Numberer(mlir::Operation *entered, VisitOrder &order, Numbers &numbers)
-      : entered(entered), order(order), numbers(numbers) {}
+  Numberer(mlir::Operation *entered, const PolicyAttributes &filter, VisitOrder &order,
+           Numbers &numbers)
+      : entered(entered), filter(filter), order(order), numbers(numbers) {}
 
   void operation(mlir::Operation &operation) { numbers.define(operation); }
   bool descend(mlir::Operation &operation) { return &operation == entered || !isScope(operation); }
-
-  void region(mlir::Region &region) {
-    if (region.empty() || region.hasOneBlock())
-      return;
-    std::vector<mlir::Block *> blocks = depthFirst(region);
-    if (!isListing(region, blocks))
-      order.blocks[&region] = std::move(blocks);
-  }
-
+  void region(mlir::Region &region) { orderReachable(region, order); }
   void reached(mlir::Region &region) {
-    std::vector<mlir::Block *> &blocks = order.blocks[&region];
-    llvm::DenseSet<mlir::Block *> seen(blocks.begin(), blocks.end());
-    std::vector<mlir::Block *> rest;
-    for (mlir::Block &block : region)
-      if (!seen.contains(&block))
-        rest.push_back(&block);
+    std::vector<mlir::Block *> rest = unreachable(region, order);
     if (rest.size() > 1)
-      rest = Unreachable(numbers, std::move(rest)).sorted();
+      rest = Unreachable(filter, numbers, std::move(rest)).sorted();
+    std::vector<mlir::Block *> &blocks = order.blocks[&region];
     blocks.insert(blocks.end(), rest.begin(), rest.end());
   }
-
   void block(mlir::Block &block) { numbers.define(block); }
   void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &) {}
@@ -194,19 +109,40 @@ public:
 
 private:
   mlir::Operation *entered;
+  const PolicyAttributes &filter;
   VisitOrder &order;
   Numbers &numbers;
 };
 
 } // namespace
 
-void numberInside(mlir::Operation &scope, VisitOrder &order, Numbers &numbers) {
-  Numberer numberer(&scope, order, numbers);
+void orderReachable(mlir::Region &region, VisitOrder &order) {
+  if (region.empty() || region.hasOneBlock())
+    return;
+  std::vector<mlir::Block *> blocks = depthFirst(region);
+  if (!isListing(region, blocks))
+    order.blocks[&region] = std::move(blocks);
+}
+
+std::vector<mlir::Block *> unreachable(mlir::Region &region, const VisitOrder &order) {
+  const std::vector<mlir::Block *> &blocks = order.blocks.find(&region)->second;
+  llvm::DenseSet<mlir::Block *> seen(blocks.begin(), blocks.end());
+  std::vector<mlir::Block *> rest;
+  for (mlir::Block &block : region)
+    if (!seen.contains(&block))
+      rest.push_back(&block);
+  return rest;
+}
+
+void numberInside(mlir::Operation &scope, const PolicyAttributes &filter, VisitOrder &order,
+                  Numbers &numbers) {
+  Numberer numberer(&scope, filter, order, numbers);
   Walk<Numberer>(order, numberer).run(scope);
 }
 
-void numberAround(mlir::Operation &root, VisitOrder &order, Numbers &numbers) {
-  Numberer numberer(nullptr, order, numbers);
+void numberAround(mlir::Operation &root, const PolicyAttributes &filter, VisitOrder &order,
+                  Numbers &numbers) {
+  Numberer numberer(nullptr, filter, order, numbers);
   Walk<Numberer>(order, numberer).run(root);
 }
 

@@ -71,13 +71,24 @@ inline bool isScope(mlir::Operation &operation) {
   return operation.hasTrait<mlir::OpTrait::IsIsolatedFromAbove>();
 }
 
+class PolicyAttributes;
+
 /// Number what `scope` and the regions in it define, down to nested scopes, and settle the order of
 /// the blocks in these regions: the entry, then depth first through successors; then what cannot be
 /// reached, by content. Regions whose listing has this order have no entry in `order`.
-void numberInside(mlir::Operation &scope, VisitOrder &order, Numbers &numbers);
+void numberInside(mlir::Operation &scope, const PolicyAttributes &filter, VisitOrder &order,
+                  Numbers &numbers);
 
 /// The same, of what stands around `root` in a program that is `root` alone: `root` itself, and
 /// unless it is a scope, what is in it.
-void numberAround(mlir::Operation &root, VisitOrder &order, Numbers &numbers);
+void numberAround(mlir::Operation &root, const PolicyAttributes &filter, VisitOrder &order,
+                  Numbers &numbers);
+
+/// Settle the order of the blocks of `region` that can be reached, unless it is that of listing and
+/// leaves none out.
+void orderReachable(mlir::Region &region, VisitOrder &order);
+
+/// The blocks of a region that its order has not, as they are listed.
+std::vector<mlir::Block *> unreachable(mlir::Region &region, const VisitOrder &order);
 
 } // namespace twinjit

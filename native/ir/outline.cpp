@@ -10,11 +10,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace twinjit {
 namespace {
 
-/// Leaves identities out of digests, and collects them instead.
+/// Leaves identities out of digests, and collects them instead. What is written for one is its
+/// place among those of the field, in order of first occurrence.
 class Collected final : public Identities {
 public:
   /// Looks symbols up in what is `symbolTable` at the time.
@@ -25,20 +27,16 @@ public:
     llvm::SmallVector<std::optional<uint32_t>, 2> parts;
     if (renamed.empty())
       return parts;
-    for (mlir::Operation *symbol : renamed.resolve(symbolTable, reference)) {
-      if (symbol)
-        found.push_back(of(symbol));
-      parts.push_back(symbol ? std::optional<uint32_t>(0) : std::nullopt);
-    }
+    for (mlir::Operation *symbol : renamed.resolve(symbolTable, reference))
+      parts.push_back(symbol ? std::optional<uint32_t>(collect(symbol)) : std::nullopt);
     return parts;
   }
   bool renamesSymbols() const override { return !renamed.empty(); }
 
   std::optional<uint32_t> distinct(mlir::DistinctAttr attribute) override {
-    found.push_back(of(attribute.getAsOpaquePointer()));
-    return 0;
+    return collect(attribute.getAsOpaquePointer());
   }
-  bool collects() const override { return true; }
+  bool isBrief() const override { return true; }
 
   /// The number of an identity, by the address of what it stands for.
   uint64_t of(const void *thing) {
@@ -46,21 +44,27 @@ public:
   }
   uint64_t of(mlir::Value value) { return of(value.getAsOpaquePointer()); }
 
-  /// Identities met since the last call.
+  /// Those of the field that ends here.
   std::vector<uint64_t> take() {
-    outsiders += found.size();
-    return std::exchange(found, {});
+    total += found.size();
+    return found.takeVector();
   }
 
-  /// How many were met so far.
-  size_t met() const { return outsiders; }
+  /// How many were taken so far.
+  size_t taken() const { return total; }
 
 private:
+  uint32_t collect(const void *thing) {
+    uint64_t identity = of(thing);
+    found.insert(identity);
+    return static_cast<uint32_t>(llvm::find(found, identity) - found.begin());
+  }
+
   const RenamedSymbols &renamed;
   mlir::Operation *const &symbolTable;
   llvm::DenseMap<const void *, uint64_t> numbers;
-  std::vector<uint64_t> found;
-  size_t outsiders = 0;
+  llvm::SetVector<uint64_t, std::vector<uint64_t>> found;
+  size_t total = 0;
 };
 
 class Outliner {
@@ -69,7 +73,7 @@ public:
       : root(root), policy(policy), texts(root), renamed(root, policy),
         identities(renamed, symbolTable), attributes(root->getContext(), identities),
         filter(policy, renamed, root) {
-    orderSymbols(root, policy, renamed, order);
+    orderSymbols(root, filter, order);
   }
 
   Outcome<std::vector<OutlineRecord>> run() {
@@ -77,7 +81,7 @@ public:
     if (Outcome<Digest> whole = fingerprint(root, policy); !whole)
       return whole.failure();
     Numbers outer;
-    numberAround(*root, order, outer);
+    numberAround(*root, filter, order, outer);
     if (!isScope(*root))
       numbers = std::move(outer); // the walk numbers the others
     Walk<Outliner>(order, *this).run(*root);
@@ -88,6 +92,10 @@ public:
 
   // What the walk calls.
   void operation(mlir::Operation &operation) {
+    if (isSymbolTable(operation)) { // its own attributes may mean what is in it
+      symbolTables.push_back(&operation);
+      changeSymbolTable(&operation);
+    }
     uint32_t mark = filter.markOf(operation);
     mlir::StringAttr name = symbolName(&operation);
     OutlineRecord &record = records.emplace_back(
@@ -100,16 +108,14 @@ public:
       record.defines.push_back({identities.of(result), texts.of(result)});
     describe(operation, record);
     if (operation.getNumRegions() == 0)
-      close(operation, records.size() - 1, identities.met());
+      close(operation, records.size() - 1, identities.taken());
   }
 
   bool descend(mlir::Operation &operation) {
-    open.push_back({records.size() - 1, identities.met()});
-    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
-      changeSymbolTable(&operation);
+    open.push_back({records.size() - 1, identities.taken()});
     if (isScope(operation)) {
       scopes.push_back(std::exchange(numbers, Numbers()));
-      numberInside(operation, order, numbers);
+      numberInside(operation, filter, order, numbers);
     }
     ++depth;
     return true;
@@ -119,8 +125,10 @@ public:
     --depth;
     if (isScope(operation))
       numbers = scopes.pop_back_val();
-    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
-      changeSymbolTable(&operation == root ? nullptr : symbolTableOf(operation.getParentOp()));
+    if (isSymbolTable(operation)) {
+      symbolTables.pop_back();
+      changeSymbolTable(symbolTables.back());
+    }
     auto [record, met] = open.pop_back_val();
     close(operation, record, met);
   }
@@ -184,7 +192,10 @@ private:
 
   template <typename T> void add(OutlineRecord &record, std::string name, T value) {
     Digest digest = attributes.of(value);
-    record.fields.push_back({std::move(name), digest, texts.of(value), identities.take()});
+    std::vector<uint64_t> references = identities.take();
+    if (!references.empty())
+      attributes.changeSymbolTable(); // places in another field are others
+    record.fields.push_back({std::move(name), digest, texts.of(value), std::move(references)});
   }
 
   void addReference(OutlineRecord &record, std::string name, uint64_t identity, std::string text) {
@@ -199,7 +210,7 @@ private:
 
   llvm::SmallVector<mlir::Value> sortedOperands(mlir::Operation &operation) {
     llvm::SmallVector<mlir::Value> operands(operation.getOperands());
-    if (countsOperandOrder(operation, policy))
+    if (!filter.ignoresOperandOrder(operation))
       return operands;
     llvm::stable_sort(operands, [this](mlir::Value a, mlir::Value b) {
       return numbers.of(a).value_or(0) < numbers.of(b).value_or(0);
@@ -215,7 +226,7 @@ private:
   /// Give an operation right below the root a digest, if nothing in it refers to what is outside.
   void close(mlir::Operation &operation, size_t record, size_t metBefore) {
     if (operation.getParentOp() != root || !isScope(operation) || operation.getNumOperands() != 0 ||
-        identities.met() != metBefore)
+        identities.taken() != metBefore)
       return;
     if (Outcome<Digest> digest = fingerprint(&operation, policy))
       records[record].digest = *digest;
@@ -225,7 +236,8 @@ private:
   const Policy &policy;
   OutlineText texts;
   RenamedSymbols renamed;
-  mlir::Operation *symbolTable = nullptr; // that is walked
+  llvm::SmallVector<mlir::Operation *> symbolTables = {nullptr}; // null is around the root
+  mlir::Operation *symbolTable = nullptr;                        // that is walked
   Collected identities;
   AttributeDigests attributes;
   PolicyAttributes filter;

@@ -19,11 +19,6 @@ bool isDiscardable(mlir::Operation &operation, mlir::StringAttr name) {
 
 } // namespace
 
-bool countsOperandOrder(mlir::Operation &operation, const Policy &policy) {
-  return !policy.ignoreOperandOrder || !operation.hasTrait<mlir::OpTrait::IsCommutative>() ||
-         operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>();
-}
-
 uint32_t PolicyAttributes::markOf(mlir::Operation &operation) const {
   uint32_t mark = symbols.contains(&operation) ? kRenamedSymbol : kPlain;
   if (largeConstant(&operation, policy))
@@ -55,7 +50,7 @@ mlir::Attribute PolicyAttributes::properties(mlir::Operation &operation, Test te
   auto dictionary = llvm::dyn_cast_if_present<mlir::DictionaryAttr>(all);
   if (keepsAll() || !dictionary)
     return all;
-  return filter(operation, dictionary, /*areProperties=*/operation.isRegistered(), test);
+  return filter(operation, dictionary, /*areProperties=*/true, test);
 }
 
 mlir::DictionaryAttr PolicyAttributes::others(mlir::Operation &operation, Test test) const {

@@ -5,6 +5,7 @@
 #include "ir/symbols.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
 
 namespace twinjit {
@@ -17,9 +18,6 @@ enum Mark : uint32_t {
   kUnnamedModule = 4   // nor does its name, if it has one
 };
 
-/// Whether the order of the operation's operands counts.
-bool countsOperandOrder(mlir::Operation &operation, const Policy &policy);
-
 /// Leaves out of operations' attributes what does not count.
 class PolicyAttributes {
 public:
@@ -29,10 +27,23 @@ public:
         filters(policy.ignoresSomeDiscardable() || policy.ignoreModuleName || policy.liftFrom ||
                 !symbols.empty()) {}
 
+  const Policy &policy;
+  const RenamedSymbols &symbols;
+
   /// Whether all attributes of all operations count.
   bool keepsAll() const { return !filters; }
 
   uint32_t markOf(mlir::Operation &operation) const;
+
+  bool ignoresOperandOrder(mlir::Operation &operation) const {
+    return policy.ignoreOperandOrder && operation.hasTrait<mlir::OpTrait::IsCommutative>() &&
+           !operation.hasTrait<mlir::OpTrait::AttrSizedOperandSegments>();
+  }
+
+  /// Whether what is left of its properties follows from these and the operation's name.
+  bool dependsOnProperties(mlir::Operation &operation) const {
+    return keepsAll() || (&operation != root && markOf(operation) == kPlain);
+  }
 
   /// The operation's properties as an attribute, null if it has none.
   mlir::Attribute properties(mlir::Operation &operation) const;
@@ -56,8 +67,6 @@ private:
   bool isKept(mlir::Operation &operation, mlir::NamedAttribute attribute, bool isProperty) const;
   mlir::Attribute filterArgumentAttributes(mlir::Attribute perArgument) const;
 
-  const Policy &policy;
-  const RenamedSymbols &symbols;
   mlir::Operation *root;
   bool filters;
 };

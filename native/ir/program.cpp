@@ -1,6 +1,7 @@
 #include "ir/program.h"
 
 #include "common/diagnostics.h"
+#include "ir/depth.h"
 #include "ir/identity_memo.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -19,7 +20,6 @@
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/Threading.h"
 
-#include <cstring>
 #include <set>
 
 namespace twinjit {
@@ -43,31 +43,9 @@ Failure withDiagnostics(Kind kind, std::string message, ContextLease &lease) {
   return Failure{kind, std::move(message), lease.takeDiagnostics()};
 }
 
-/// How deep brackets are nested in MLIR text at most; strings and comments do not count.
-unsigned nesting(llvm::StringRef text) {
-  unsigned depth = 0, deepest = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    llvm::StringRef rest = text.substr(i);
-    if (rest.starts_with("//")) {
-      i = text.find('\n', i);
-    } else if (rest.starts_with("\"")) {
-      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
-        i += text[i] == '\\';
-    } else if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
-      ++i;
-    } else if (std::strchr("([{<", rest[0]) && rest[0]) {
-      deepest = std::max(deepest, ++depth);
-    } else if (std::strchr(")]}>", rest[0]) && rest[0]) {
-      depth -= depth != 0;
-    }
-    if (i == llvm::StringRef::npos)
-      break;
-  }
-  return deepest;
+Failure tooDeep(Kind kind, const std::string &what) {
+  return Failure{kind, what + " is nested more than " + std::to_string(kMaxNesting) + " deep"};
 }
-
-/// MLIR's parser and passes recurse; some 4000 levels overflow a stack of 8 MiB.
-constexpr unsigned kMaxNesting = 1000;
 
 /// Check each operation of a live program, as far as writing it relies on: the bytecode writer ends
 /// the process on a required attribute that is missing. Not mlir::verify(), which numbers
@@ -291,15 +269,19 @@ void Program::checkTraces() {
 Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
                                 bool allowUnregistered) {
   bool isText = !mlir::isBytecode(llvm::MemoryBufferRef(source, name));
-  if (isText && nesting(source) > kMaxNesting)
-    return Failure{Kind::Parse, "cannot parse " + name.str() + " as MLIR: it is nested more than " +
-                                    std::to_string(kMaxNesting) + " deep"};
+  if (isText && nestingOf(source) > kMaxNesting)
+    return tooDeep(Kind::Parse, "cannot parse " + name.str() + " as MLIR: it");
   ContextLease lease;
   lease.charge(source.size());
   lease->allowUnregisteredDialects(allowUnregistered);
   // Verification is a step of its own, so that the two kinds of mistake get two kinds of error.
   mlir::ParserConfig config(lease.get(), /*verifyAfterParse=*/false);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(source, config, name);
+  if (module && isTooDeep(*module)) { // bytecode: its reader takes no stack
+    dismantle(*module);
+    lease.taint();
+    return tooDeep(Kind::Parse, "cannot take " + name.str() + ": it");
+  }
   if (!module || mlir::failed(mlir::verify(*module))) {
     Failure failure = withDiagnostics(
         module ? Kind::Verification : Kind::Parse,
@@ -312,6 +294,8 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
 }
 
 Outcome<Program> Program::transfer(mlir::Operation *source) {
+  if (isTooDeep(source))
+    return tooDeep(Kind::Unsupported, "the program");
   if (!isClosed(source)) // the bytecode writer would assert
     return Failure{Kind::Unsupported,
                    "the operation uses values or blocks from outside of it; hand "

@@ -54,7 +54,7 @@ public:
       : root(root), policy(policy), sink(sink), renamed(root, policy),
         attributes(root->getContext(), *this, exact), filter(policy, renamed, root), slots(kSlots),
         recentProperties(kRecentProperties) {
-    orderSymbols(root, policy, renamed, order);
+    orderSymbols(root, filter, order);
   }
 
   /// Why what was written is void; empty if it is good.
@@ -63,7 +63,7 @@ public:
     Numbers &outer = enterScope();
     if (!isModule)
       outer.skipBlock(); // that of the module around it
-    numberAround(*root, order, outer);
+    numberAround(*root, filter, order, outer);
     if (!isModule)
       beginModule();
     Walk<ProgramWriter>(order, *this).run(*root);
@@ -85,6 +85,8 @@ public:
 
   // What the walk calls.
   void operation(mlir::Operation &operation) {
+    if (isSymbolTable(operation)) // its own attributes may mean what is in it
+      enterSymbolTable(operation);
     content(operation.getName().getIdentifier());
     writeAttributes(operation);
     writeUses(operation);
@@ -99,18 +101,16 @@ public:
   }
 
   bool descend(mlir::Operation &operation) {
-    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
-      changeSymbolTable(&operation);
     if (isScope(operation))
-      numberInside(operation, order, enterScope());
+      numberInside(operation, filter, order, enterScope());
     return true;
   }
 
   void endOperation(mlir::Operation &operation) {
     if (isScope(operation))
       --depth;
-    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
-      changeSymbolTable(&operation == root ? nullptr : symbolTableOf(operation.getParentOp()));
+    if (isSymbolTable(operation))
+      leaveSymbolTable();
   }
 
   void region(mlir::Region &region) {
@@ -141,7 +141,7 @@ private:
     llvm::SmallVector<std::optional<uint32_t>, 2> parts;
     if (renamed.empty())
       return parts;
-    for (mlir::Operation *symbol : renamed.resolve(symbolTable, reference))
+    for (mlir::Operation *symbol : renamed.resolve(symbolTables.back(), reference))
       parts.push_back(symbol ? std::optional<uint32_t>(numberOf(symbol)) : std::nullopt);
     return parts;
   }
@@ -151,8 +151,15 @@ private:
     return symbolNumbers.try_emplace(symbol, symbolNumbers.size()).first->second;
   }
 
-  void changeSymbolTable(mlir::Operation *table) {
-    symbolTable = table;
+  void enterSymbolTable(mlir::Operation &table) {
+    symbolTables.push_back(&table);
+    forgetSymbols();
+  }
+  void leaveSymbolTable() {
+    symbolTables.pop_back();
+    forgetSymbols();
+  }
+  void forgetSymbols() {
     if (renamed.empty())
       return;
     attributes.changeSymbolTable();
@@ -214,7 +221,7 @@ private:
     llvm::ArrayRef<uint8_t> memory = propertiesMemory(operation);
     if (memory.empty())
       return content(mlir::Attribute(empty));
-    if (!filter.keepsAll() && filter.markOf(operation) != kPlain)
+    if (!filter.dependsOnProperties(operation))
       return content(properties(operation));
     auto name = reinterpret_cast<uintptr_t>(operation.getName().getAsOpaquePointer());
     RecentProperties &recent =
@@ -238,7 +245,7 @@ private:
 
   void writeUses(mlir::Operation &operation) {
     sink.number(operation.getNumOperands());
-    if (!countsOperandOrder(operation, policy))
+    if (filter.ignoresOperandOrder(operation))
       writeOperandsSorted(operation);
     else
       for (mlir::Value operand : operation.getOperands())
@@ -310,7 +317,8 @@ private:
   VisitOrder order;
   std::vector<std::unique_ptr<Numbers>> scopes; // of the scopes that are open, and some to reuse
   size_t depth = 0;                             // how many are open
-  mlir::Operation *symbolTable = nullptr;       // that is walked
+  // Those around what is walked, from the outermost, which has no operation.
+  llvm::SmallVector<mlir::Operation *> symbolTables = {nullptr};
   llvm::DenseMap<mlir::Operation *, uint32_t> symbolNumbers; // of those without a name
 
   struct HashOfDigest {

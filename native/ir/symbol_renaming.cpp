@@ -48,29 +48,33 @@ private:
 /// Visits every attribute and type of a program, each in the symbol table that its names are looked
 /// up in. A Visitor has visit(Operation &), visit(Block &) and enter(Operation *table).
 template <typename Visitor> struct ByTable {
-  mlir::Operation *root;
   Visitor &visitor;
+  llvm::SmallVector<mlir::Operation *> tables = {nullptr}; // null is around the root
 
-  void operation(mlir::Operation &operation) { visitor.visit(operation); }
-  bool descend(mlir::Operation &operation) {
-    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
+  void operation(mlir::Operation &operation) {
+    if (isSymbolTable(operation)) { // its own attributes may mean what is in it
+      tables.push_back(&operation);
       visitor.enter(&operation);
-    return true;
+    }
+    visitor.visit(operation);
   }
+  bool descend(mlir::Operation &) { return true; }
   void region(mlir::Region &) {}
   void reached(mlir::Region &) {}
   void block(mlir::Block &block) { visitor.visit(block); }
   void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &operation) {
-    if (operation.hasTrait<mlir::OpTrait::SymbolTable>())
-      visitor.enter(&operation == root ? nullptr : symbolTableOf(operation.getParentOp()));
+    if (!isSymbolTable(operation))
+      return;
+    tables.pop_back();
+    visitor.enter(tables.back());
   }
   bool stopped() { return false; }
 };
 
 template <typename Visitor> void visitByTable(mlir::Operation *root, Visitor &visitor) {
   const VisitOrder listing;
-  ByTable<Visitor> byTable{root, visitor};
+  ByTable<Visitor> byTable{visitor};
   visitor.enter(nullptr);
   Walk<ByTable<Visitor>>(listing, byTable).run(*root);
 }

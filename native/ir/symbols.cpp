@@ -1,9 +1,13 @@
 #include "ir/symbols.h"
 
+#include "ir/walk.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/PointerUnion.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace twinjit {
 namespace {
@@ -32,67 +36,170 @@ bool isDefinition(mlir::Operation *symbol) {
 
 } // namespace
 
-mlir::Operation *symbolTableOf(mlir::Operation *operation) {
-  while (operation && !operation->hasTrait<mlir::OpTrait::SymbolTable>())
-    operation = operation->getParentOp();
-  return operation;
-}
-
 mlir::StringAttr symbolName(mlir::Operation *operation) {
   return operation->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
 }
+
+/// Attributes may be nested deeper than a stack is.
+llvm::SmallVector<mlir::SymbolRefAttr> referencesIn(mlir::Attribute attribute) {
+  llvm::SmallVector<mlir::SymbolRefAttr> found;
+  llvm::DenseSet<const void *> seen;
+  llvm::SmallVector<llvm::PointerUnion<mlir::Attribute, mlir::Type>> pending = {attribute};
+  while (!pending.empty()) {
+    auto next = pending.pop_back_val();
+    if (next.isNull() || !seen.insert(next.getOpaqueValue()).second)
+      continue;
+    size_t first = pending.size();
+    auto push = [&](auto part) { pending.push_back(part); };
+    if (auto inner = llvm::dyn_cast<mlir::Attribute>(next)) {
+      if (auto reference = llvm::dyn_cast<mlir::SymbolRefAttr>(inner)) {
+        found.push_back(reference);
+        continue; // its parts are references by themselves, but of another kind
+      }
+      inner.walkImmediateSubElements(push, push);
+    } else {
+      llvm::cast<mlir::Type>(next).walkImmediateSubElements(push, push);
+    }
+    std::reverse(pending.begin() + first, pending.end());
+  }
+  return found;
+}
+
+/// Finds all symbols, and the names that are defined where it is not clear by what rules.
+class SymbolCollector {
+public:
+  SymbolCollector(RenamedSymbols &symbols, mlir::Operation *root) : symbols(symbols), root(root) {
+    levels.push_back({nullptr, {}}); // has nothing but the root in it
+    if (!llvm::isa<mlir::ModuleOp>(root))
+      add(*root);
+  }
+
+  void operation(mlir::Operation &operation) {
+    if (isSymbolTable(operation))
+      enter(operation);
+    if (&operation == root || isSymbolTable(*operation.getParentOp()))
+      return;
+    if (mlir::StringAttr name = symbolName(&operation))
+      unclear.insert(name);
+  }
+  bool descend(mlir::Operation &) { return true; }
+  void region(mlir::Region &) {}
+  void reached(mlir::Region &) {}
+  void block(mlir::Block &) {}
+  void endBlock(mlir::Block &) {}
+  void endOperation(mlir::Operation &operation) {
+    if (isSymbolTable(operation))
+      leave();
+  }
+  bool stopped() { return false; }
+
+  llvm::DenseSet<mlir::StringAttr> unclear;
+
+private:
+  struct Level {
+    mlir::Operation *table;
+    /// Names that have another meaning further out, and that.
+    llvm::SmallVector<std::pair<mlir::StringAttr, mlir::Operation *>> hidden;
+  };
+
+  void enter(mlir::Operation &table) {
+    symbols.outer[&table] = levels.back().table;
+    levels.push_back({&table, {}});
+    for (mlir::Region &region : table.getRegions())
+      for (mlir::Operation &inner : region.getOps())
+        add(inner);
+  }
+
+  void leave() {
+    for (auto [name, operation] : llvm::reverse(levels.back().hidden))
+      visible[name] = operation;
+    levels.pop_back();
+  }
+
+  void add(mlir::Operation &operation) {
+    mlir::StringAttr name = symbolName(&operation);
+    if (!name)
+      return;
+    RenamedSymbols::Table &table = symbols.tables[levels.back().table];
+    if (!table.try_emplace(name, &operation).second)
+      unclear.insert(name); // defined twice, it is no valid program
+    else if (symbols.renames && operation.isRegistered() && isPrivate(&operation) &&
+             isDefinition(&operation))
+      symbols.renamed.insert(&operation);
+    mlir::Operation *&meaning = visible[name];
+    levels.back().hidden.push_back({name, meaning});
+    // Some operations look a name up in the nearest table alone, some beyond.
+    if (meaning) {
+      symbols.renamed.erase(meaning);
+      symbols.renamed.erase(&operation);
+    }
+    meaning = &operation;
+  }
+
+  RenamedSymbols &symbols;
+  mlir::Operation *root;
+  std::vector<Level> levels;
+  llvm::DenseMap<mlir::StringAttr, mlir::Operation *> visible; // from the current level
+};
+
+/// Finds the names that are used where no definition of them is seen.
+class ReferenceChecker {
+public:
+  explicit ReferenceChecker(const RenamedSymbols &symbols) : symbols(symbols) {}
+
+  void operation(mlir::Operation &operation) {
+    if (isSymbolTable(operation))
+      tables.push_back(&operation);
+    for (mlir::SymbolRefAttr reference : referencesIn(operation.getAttrDictionary()))
+      check(reference, symbols.lookUp(tables.back(), reference));
+  }
+  bool descend(mlir::Operation &) { return true; }
+  void region(mlir::Region &) {}
+  void reached(mlir::Region &) {}
+  void block(mlir::Block &) {}
+  void endBlock(mlir::Block &) {}
+  void endOperation(mlir::Operation &operation) {
+    if (isSymbolTable(operation))
+      tables.pop_back();
+  }
+  bool stopped() { return false; }
+
+  llvm::DenseSet<mlir::StringAttr> unclear;
+
+private:
+  void check(mlir::SymbolRefAttr reference, llvm::ArrayRef<mlir::Operation *> meaning) {
+    if (!meaning[0])
+      unclear.insert(reference.getRootReference());
+    for (auto [nested, symbol] :
+         llvm::zip_equal(reference.getNestedReferences(), meaning.drop_front()))
+      if (!symbol)
+        unclear.insert(nested.getAttr());
+  }
+
+  const RenamedSymbols &symbols;
+  llvm::SmallVector<mlir::Operation *> tables = {nullptr};
+};
 
 RenamedSymbols::RenamedSymbols(mlir::Operation *root, const Policy &policy)
     : renames(policy.renamePrivateSymbols) {
   if (!renames && !policy.liftFrom)
     return;
-  if (!llvm::isa<mlir::ModuleOp>(root))
-    add(tables[nullptr], root);
-  // By hand: regions may be nested deeper than a stack is.
-  llvm::SmallVector<mlir::Operation *> pending = {root};
-  while (!pending.empty()) {
-    mlir::Operation *operation = pending.pop_back_val();
-    bool isTable = operation->hasTrait<mlir::OpTrait::SymbolTable>();
-    for (mlir::Region &region : operation->getRegions()) {
-      for (mlir::Operation &inner : region.getOps()) {
-        if (isTable)
-          add(tables[operation], &inner);
-        if (inner.getNumRegions() != 0)
-          pending.push_back(&inner);
-      }
-    }
-  }
-  keepShadowed();
-}
-
-/// Some operations look a name up in the nearest table alone, some beyond. Where both would find
-/// one, it cannot be told which is meant, and both names count.
-void RenamedSymbols::keepShadowed() {
-  llvm::SmallVector<mlir::Operation *> all(renamed.begin(), renamed.end());
-  for (mlir::Operation *symbol : all) {
-    mlir::StringAttr name = symbolName(symbol);
-    mlir::Operation *scope = symbolTableOf(symbol->getParentOp());
-    while (scope) {
-      scope = symbolTableOf(scope->getParentOp());
-      auto table = tables.find(scope);
-      mlir::Operation *other = table == tables.end() ? nullptr : table->second.lookup(name);
-      if (other && other != symbol) {
-        renamed.erase(symbol);
-        renamed.erase(other);
-      }
-    }
-  }
-}
-
-void RenamedSymbols::add(Table &table, mlir::Operation *operation) {
-  mlir::StringAttr name = symbolName(operation);
-  if (!name)
+  const VisitOrder listing;
+  SymbolCollector collector(*this, root);
+  Walk<SymbolCollector>(listing, collector).run(*root);
+  keep(collector.unclear);
+  if (renamed.empty())
     return;
-  // Defined twice, it is no valid program; then neither name may be lost.
-  bool isFirst = table.try_emplace(name, operation).second;
-  if (renames && isFirst && operation->isRegistered() && isPrivate(operation) &&
-      isDefinition(operation))
-    renamed.insert(operation);
+  ReferenceChecker checker(*this);
+  Walk<ReferenceChecker>(listing, checker).run(*root);
+  keep(checker.unclear);
+}
+
+void RenamedSymbols::keep(const llvm::DenseSet<mlir::StringAttr> &names) {
+  llvm::SmallVector<mlir::Operation *> all(renamed.begin(), renamed.end());
+  for (mlir::Operation *symbol : all)
+    if (names.contains(symbolName(symbol)))
+      renamed.erase(symbol);
 }
 
 mlir::Operation *RenamedSymbols::find(mlir::Operation *scope, mlir::StringAttr name) const {
@@ -103,29 +210,26 @@ mlir::Operation *RenamedSymbols::find(mlir::Operation *scope, mlir::StringAttr n
         return symbol;
     if (!scope)
       return nullptr;
-    scope = symbolTableOf(scope->getParentOp());
+    scope = outwards(scope);
   }
+}
+
+llvm::SmallVector<mlir::Operation *, 2>
+RenamedSymbols::lookUp(mlir::Operation *scope, mlir::SymbolRefAttr reference) const {
+  llvm::SmallVector<mlir::Operation *, 2> parts = {find(scope, reference.getRootReference())};
+  for (mlir::FlatSymbolRefAttr nested : reference.getNestedReferences()) {
+    auto table = parts.back() ? tables.find(parts.back()) : tables.end();
+    parts.push_back(table == tables.end() ? nullptr : table->second.lookup(nested.getAttr()));
+  }
+  return parts;
 }
 
 llvm::SmallVector<mlir::Operation *, 2>
 RenamedSymbols::resolve(mlir::Operation *scope, mlir::SymbolRefAttr reference) const {
   llvm::SmallVector<mlir::Operation *, 2> parts = lookUp(scope, reference);
   for (mlir::Operation *&symbol : parts)
-    if (symbol && !renamed.contains(symbol))
+    if (!renamed.contains(symbol))
       symbol = nullptr;
-  return parts;
-}
-
-llvm::SmallVector<mlir::Operation *, 2>
-RenamedSymbols::lookUp(mlir::Operation *scope, mlir::SymbolRefAttr reference) const {
-  llvm::SmallVector<mlir::Operation *, 2> parts;
-  mlir::Operation *symbol = find(scope, reference.getRootReference());
-  parts.push_back(symbol);
-  for (mlir::FlatSymbolRefAttr nested : reference.getNestedReferences()) {
-    auto table = symbol ? tables.find(symbol) : tables.end();
-    symbol = table == tables.end() ? nullptr : table->second.lookup(nested.getAttr());
-    parts.push_back(symbol);
-  }
   return parts;
 }
 

@@ -112,9 +112,18 @@ private:
                  ? (*cursor.operations)[cursor.operationIndex++]
                  : nullptr;
     mlir::Operation *operation = cursor.next;
-    if (operation)
+    if (operation) {
       cursor.next = operation->getNextNode();
+      fetch(cursor.next);
+    }
     return operation;
+  }
+
+  /// Have the processor read what is visited next, while the visitor is at work.
+  static void fetch(const mlir::Operation *operation) {
+    const char *address = reinterpret_cast<const char *>(operation);
+    __builtin_prefetch(address);
+    __builtin_prefetch(address + 64);
   }
 
   mlir::Block *nextBlock(Cursor &cursor) {

@@ -34,6 +34,9 @@ class Comparand(Protocol):
         """Write it down for a diff."""
 
 
+_DEFAULT = Policy()  # keeps its text
+
+
 def fingerprint(
     program: object,
     policy: Policy | None = None,
@@ -75,7 +78,7 @@ def fingerprint(
     ConfigError
         If `language` is not a language.
     """
-    policy = policy or Policy()
+    policy = policy or _DEFAULT
     comparand = open_comparand(
         program, policy, allow_unregistered=allow_unregistered, language=language
     )
@@ -107,7 +110,7 @@ def equivalent(
     TwinjitError
         As for `fingerprint`.
     """
-    policy = policy or Policy()
+    policy = policy or _DEFAULT
     first, second = (
         open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
         for each in (a, b)

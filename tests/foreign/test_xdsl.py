@@ -20,7 +20,7 @@ pytest.importorskip("xdsl", reason="xdsl is not installed")
 
 TEXTS = {path.stem: path.read_text() for path in PROGRAMS}
 # What xDSL does not parse: custom syntax of some operations; sparse elements; debug info.
-UNPARSED = {"affine", "debug", "llvm", "memref", "symbols", "unregistered"}
+UNPARSED = {"affine", "debug", "llvm", "memref", "policies", "symbols", "unregistered"}
 
 ATTRIBUTES = [
     "[-0.0 : f32, 0.0 : f32, 1.0e-45 : f32, 1.0e+30 : f32, 0.1 : f64, 1.0e-07 : f16, 0.1 : bf16]",
