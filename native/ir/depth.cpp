@@ -11,7 +11,7 @@ namespace twinjit {
 namespace {
 
 /// Collects operations with regions, each before those in it, and how deep they are nested.
-struct Depths {
+struct Depths : PlainVisitor {
   std::vector<mlir::Operation *> withRegions = {};
   unsigned depth = 0;
   unsigned deepest = 0;
@@ -19,16 +19,11 @@ struct Depths {
 
   explicit Depths(unsigned limit) : limit(limit) {}
 
-  void operation(mlir::Operation &) {}
   bool descend(mlir::Operation &operation) {
     withRegions.push_back(&operation);
     deepest = std::max(deepest, ++depth);
     return true;
   }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
-  void block(mlir::Block &) {}
-  void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &) { --depth; }
   bool stopped() { return deepest > limit; }
 };

@@ -1,27 +1,6 @@
 #include "ir/loose_digests.h"
 
 namespace twinjit {
-namespace {
-
-struct NumberAll {
-  VisitOrder &order;
-  Numbers &numbers;
-
-  void operation(mlir::Operation &operation) { numbers.define(operation); }
-  bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &region) { orderReachable(region, order); }
-  void reached(mlir::Region &region) {
-    std::vector<mlir::Block *> rest = unreachable(region, order);
-    std::vector<mlir::Block *> &blocks = order.blocks[&region];
-    blocks.insert(blocks.end(), rest.begin(), rest.end());
-  }
-  void block(mlir::Block &block) { numbers.define(block); }
-  void endBlock(mlir::Block &) {}
-  void endOperation(mlir::Operation &) {}
-  bool stopped() { return false; }
-};
-
-} // namespace
 
 llvm::SmallVector<std::optional<uint32_t>, 2>
 LooseDigests::Nameless::symbols(mlir::SymbolRefAttr reference) {
@@ -31,7 +10,7 @@ LooseDigests::Nameless::symbols(mlir::SymbolRefAttr reference) {
   return parts;
 }
 
-struct DigestAll {
+struct DigestAll : PlainVisitor {
   LooseDigests &digests;
   const Numbers &inside;
   LooseDigests::Outside outside;
@@ -56,9 +35,7 @@ struct DigestAll {
     location(operation.getLoc());
     fields.number(operation.getNumRegions());
   }
-  bool descend(mlir::Operation &) { return true; }
   void region(mlir::Region &region) { fields.number(region.getBlocks().size()); }
-  void reached(mlir::Region &) {}
   void block(mlir::Block &block) {
     fields.number(block.getNumArguments());
     for (mlir::BlockArgument argument : block.getArguments()) {
@@ -73,7 +50,6 @@ struct DigestAll {
     digests.identities.tables.pop_back();
     digests.attributes.changeSymbolTable();
   }
-  bool stopped() { return false; }
 
 private:
   template <typename T> void content(T value) { fields.digest(digests.attributes.of(value)); }
@@ -103,10 +79,10 @@ private:
 Digest LooseDigests::of(mlir::Block &block, Outside outside) {
   VisitOrder order;
   Numbers inside;
-  NumberAll numberer{order, inside};
+  NumberAll numberer(order, inside);
   numberer.block(block);
   Walk<NumberAll>(order, numberer).runInside(block);
-  DigestAll digester{*this, inside, outside};
+  DigestAll digester{{}, *this, inside, outside};
   digester.block(block);
   Walk<DigestAll>(order, digester).runInside(block);
   return digester.fields.finish();
@@ -115,9 +91,10 @@ Digest LooseDigests::of(mlir::Block &block, Outside outside) {
 Digest LooseDigests::ofSymbol(mlir::Operation &operation) {
   VisitOrder order;
   Numbers inside;
-  NumberAll numberer{order, inside};
+  NumberAll numberer(order, inside);
   Walk<NumberAll>(order, numberer).run(operation);
-  DigestAll digester{*this, inside, [](mlir::Value, mlir::Block *) -> uint32_t { return 0; }};
+  auto outside = [](mlir::Value, mlir::Block *) -> uint32_t { return 0; };
+  DigestAll digester{{}, *this, inside, outside};
   Walk<DigestAll>(order, digester).run(operation);
   return digester.fields.finish();
 }

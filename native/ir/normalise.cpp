@@ -68,7 +68,7 @@ void reorder(const CanonicalForm &form) {
 }
 
 /// Enters uses anew, in the order in which a parser makes operations: after what is in them.
-struct UseEntry {
+struct UseEntry : PlainVisitor {
   static void enter(mlir::Operation &operation) {
     for (mlir::OpOperand &operand : operation.getOpOperands())
       operand.set(operand.get());
@@ -80,13 +80,7 @@ struct UseEntry {
     if (operation.getNumRegions() == 0)
       enter(operation);
   }
-  bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
-  void block(mlir::Block &) {}
-  void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &operation) { enter(operation); }
-  bool stopped() { return false; }
 };
 
 void reenterUses(mlir::ModuleOp module) {

@@ -85,33 +85,24 @@ private:
   llvm::DenseMap<mlir::Block *, size_t> indices;
 };
 
-/// Numbers what it visits.
-class Numberer {
+/// Numbers a scope: puts what cannot be reached in order, too, and leaves out nested scopes.
+class Numberer : public NumberAll {
 public:
   Numberer(mlir::Operation *entered, const PolicyAttributes &filter, VisitOrder &order,
            Numbers &numbers)
-      : entered(entered), filter(filter), order(order), numbers(numbers) {}
+      : NumberAll(order, numbers), entered(entered), filter(filter) {}
 
-  void operation(mlir::Operation &operation) { numbers.define(operation); }
   bool descend(mlir::Operation &operation) { return &operation == entered || !isScope(operation); }
-  void region(mlir::Region &region) { orderReachable(region, order); }
   void reached(mlir::Region &region) {
     std::vector<mlir::Block *> rest = unreachable(region, order);
     if (rest.size() > 1)
       rest = Unreachable(filter, numbers, std::move(rest)).sorted();
-    std::vector<mlir::Block *> &blocks = order.blocks[&region];
-    blocks.insert(blocks.end(), rest.begin(), rest.end());
+    append(region, rest);
   }
-  void block(mlir::Block &block) { numbers.define(block); }
-  void endBlock(mlir::Block &) {}
-  void endOperation(mlir::Operation &) {}
-  bool stopped() { return false; }
 
 private:
   mlir::Operation *entered;
   const PolicyAttributes &filter;
-  VisitOrder &order;
-  Numbers &numbers;
 };
 
 } // namespace
@@ -122,6 +113,11 @@ void orderReachable(mlir::Region &region, VisitOrder &order) {
   std::vector<mlir::Block *> blocks = depthFirst(region);
   if (!isListing(region, blocks))
     order.blocks[&region] = std::move(blocks);
+}
+
+void NumberAll::append(mlir::Region &region, llvm::ArrayRef<mlir::Block *> rest) {
+  std::vector<mlir::Block *> &blocks = order.blocks[&region];
+  blocks.insert(blocks.end(), rest.begin(), rest.end());
 }
 
 std::vector<mlir::Block *> unreachable(mlir::Region &region, const VisitOrder &order) {

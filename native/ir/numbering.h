@@ -91,4 +91,22 @@ void orderReachable(mlir::Region &region, VisitOrder &order);
 /// The blocks of a region that its order has not, as they are listed.
 std::vector<mlir::Block *> unreachable(mlir::Region &region, const VisitOrder &order);
 
+/// Numbers all that it visits. Settles the order of blocks meanwhile: those that cannot be reached
+/// come as they are listed.
+class NumberAll : public PlainVisitor {
+public:
+  NumberAll(VisitOrder &order, Numbers &numbers) : order(order), numbers(numbers) {}
+
+  void operation(mlir::Operation &operation) { numbers.define(operation); }
+  void region(mlir::Region &region) { orderReachable(region, order); }
+  void reached(mlir::Region &region) { append(region, unreachable(region, order)); }
+  void block(mlir::Block &block) { numbers.define(block); }
+
+protected:
+  void append(mlir::Region &region, llvm::ArrayRef<mlir::Block *> rest);
+
+  VisitOrder &order;
+  Numbers &numbers;
+};
+
 } // namespace twinjit

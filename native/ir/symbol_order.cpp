@@ -16,7 +16,7 @@ using OutwardReferences =
 
 /// Meets the renamed symbols that are referred to in operations of one table, and in what is nested
 /// in them.
-struct References {
+struct References : PlainVisitor {
   const RenamedSymbols &renamed;
   const OutwardReferences &ofTables;
   mlir::Operation *table;
@@ -37,12 +37,6 @@ struct References {
         meet(symbol);
     return false;
   }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
-  void block(mlir::Block &) {}
-  void endBlock(mlir::Block &) {}
-  void endOperation(mlir::Operation &) {}
-  bool stopped() { return false; }
 };
 
 /// The order of one symbol table's block.
@@ -109,7 +103,7 @@ private:
   }
 
   void visit(mlir::Operation &operation, llvm::function_ref<void(mlir::Operation *)> meet) {
-    References references{filter.symbols, ofTables, &table, meet};
+    References references{{}, filter.symbols, ofTables, &table, meet};
     Walk<References>(inner, references).run(operation);
   }
 
@@ -147,7 +141,7 @@ private:
 };
 
 /// Settles the order of blocks, and collects the symbol tables, each before those in it.
-struct BlockOrders {
+struct BlockOrders : PlainVisitor {
   const PolicyAttributes &filter;
   VisitOrder &order;
   mlir::Operation *root;
@@ -163,13 +157,6 @@ struct BlockOrders {
         operation.getRegion(0).hasOneBlock())
       tables.push_back(&operation);
   }
-  bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
-  void block(mlir::Block &) {}
-  void endBlock(mlir::Block &) {}
-  void endOperation(mlir::Operation &) {}
-  bool stopped() { return false; }
 };
 
 /// Whether the order in a symbol table means nothing. In other tables it may: a class's fields lie
@@ -184,7 +171,7 @@ void orderSymbols(mlir::Operation *root, const PolicyAttributes &filter, VisitOr
   if (!filter.policy.ignoreSymbolOrder)
     return;
   const VisitOrder listing;
-  BlockOrders blocks{filter, order, root, {}};
+  BlockOrders blocks{{}, filter, order, root, {}};
   Walk<BlockOrders>(listing, blocks).run(*root);
   OutwardReferences ofTables;
   // Tables inside come first, so that references in them are met in their order.

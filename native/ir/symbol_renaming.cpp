@@ -47,7 +47,7 @@ private:
 
 /// Visits every attribute and type of a program, each in the symbol table that its names are looked
 /// up in. A Visitor has visit(Operation &), visit(Block &) and enter(Operation *table).
-template <typename Visitor> struct ByTable {
+template <typename Visitor> struct ByTable : PlainVisitor {
   Visitor &visitor;
   llvm::SmallVector<mlir::Operation *> tables = {nullptr}; // null is around the root
 
@@ -58,23 +58,18 @@ template <typename Visitor> struct ByTable {
     }
     visitor.visit(operation);
   }
-  bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
   void block(mlir::Block &block) { visitor.visit(block); }
-  void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &operation) {
     if (!isSymbolTable(operation))
       return;
     tables.pop_back();
     visitor.enter(tables.back());
   }
-  bool stopped() { return false; }
 };
 
 template <typename Visitor> void visitByTable(mlir::Operation *root, Visitor &visitor) {
   const VisitOrder listing;
-  ByTable<Visitor> byTable{visitor};
+  ByTable<Visitor> byTable{{}, visitor};
   visitor.enter(nullptr);
   Walk<ByTable<Visitor>>(listing, byTable).run(*root);
 }

@@ -66,7 +66,7 @@ llvm::SmallVector<mlir::SymbolRefAttr> referencesIn(mlir::Attribute attribute) {
 }
 
 /// Finds all symbols, and the names that are defined where it is not clear by what rules.
-class SymbolCollector {
+class SymbolCollector : public PlainVisitor {
 public:
   SymbolCollector(RenamedSymbols &symbols, mlir::Operation *root) : symbols(symbols), root(root) {
     levels.push_back({nullptr, {}}); // has nothing but the root in it
@@ -82,16 +82,10 @@ public:
     if (mlir::StringAttr name = symbolName(&operation))
       unclear.insert(name);
   }
-  bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
-  void block(mlir::Block &) {}
-  void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &operation) {
     if (isSymbolTable(operation))
       leave();
   }
-  bool stopped() { return false; }
 
   llvm::DenseSet<mlir::StringAttr> unclear;
 
@@ -143,7 +137,7 @@ private:
 };
 
 /// Finds the names that are used where no definition of them is seen.
-class ReferenceChecker {
+class ReferenceChecker : public PlainVisitor {
 public:
   explicit ReferenceChecker(const RenamedSymbols &symbols) : symbols(symbols) {}
 
@@ -153,16 +147,10 @@ public:
     for (mlir::SymbolRefAttr reference : referencesIn(operation.getAttrDictionary()))
       check(reference, symbols.lookUp(tables.back(), reference));
   }
-  bool descend(mlir::Operation &) { return true; }
-  void region(mlir::Region &) {}
-  void reached(mlir::Region &) {}
-  void block(mlir::Block &) {}
-  void endBlock(mlir::Block &) {}
   void endOperation(mlir::Operation &operation) {
     if (isSymbolTable(operation))
       tables.pop_back();
   }
-  bool stopped() { return false; }
 
   llvm::DenseSet<mlir::StringAttr> unclear;
 

@@ -19,6 +19,18 @@ struct VisitOrder {
   llvm::DenseMap<mlir::Block *, std::vector<mlir::Operation *>> operations;
 };
 
+/// A Visitor that visits all and does nothing, for others to derive from.
+struct PlainVisitor {
+  void operation(mlir::Operation &) {}
+  bool descend(mlir::Operation &) { return true; }
+  void region(mlir::Region &) {}
+  void reached(mlir::Region &) {}
+  void block(mlir::Block &) {}
+  void endBlock(mlir::Block &) {}
+  void endOperation(mlir::Operation &) {}
+  bool stopped() { return false; }
+};
+
 /// Visits an operation and what is nested in it. A Visitor has
 ///   void operation(Operation &)     on meeting one
 ///   bool descend(Operation &)       whether to visit its regions; asked if it has any
