@@ -14,20 +14,36 @@ namespace twinjit {
 
 using Digest = std::array<uint8_t, 32>;
 
-/// Numbers contents in order of their first appearance: equal numbers, equal bytes.
+/// Numbers contents in order of their first appearance: equal numbers, equal bytes. A number takes
+/// the place of a digest: it is little-endian in the first bytes, and the others are 0.
 class ContentTable {
 public:
-  uint32_t of(llvm::ArrayRef<uint8_t> bytes) {
+  static constexpr size_t kNumberSize = 4; // bytes
+
+  Digest of(llvm::ArrayRef<uint8_t> bytes) {
     llvm::StringRef key(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    return numbers.try_emplace(key, numbers.size()).first->second;
+    uint32_t number = numbers.try_emplace(key, numbers.size()).first->second;
+    Digest digest = {};
+    for (size_t i = 0; i != kNumberSize; ++i)
+      digest[i] = static_cast<uint8_t>(number >> (8 * i));
+    return digest;
+  }
+
+  static uint32_t numberIn(const Digest &digest) {
+    uint32_t number = 0;
+    for (size_t i = 0; i != kNumberSize; ++i)
+      number |= static_cast<uint32_t>(digest[i]) << (8 * i);
+    return number;
   }
 
 private:
   llvm::StringMap<uint32_t> numbers;
 };
 
-/// BLAKE3 over tagged, length-prefixed fields, so that no two sequences of fields feed it the same
-/// bytes. Integers are little-endian.
+/// BLAKE3-256 over fields, one after the other: a tag is 1 byte, number32 4 bytes and number 8
+/// bytes, little-endian; a string is its size in bytes as a number, and the bytes; a digest is 32
+/// bytes. Two sequences of the same kinds of fields feed the same bytes only if they are equal;
+/// where kinds vary, an earlier field says which follow.
 ///
 /// With a table, nothing is hashed: the "digest" is the number of the bytes in the table.
 class FieldHasher {
@@ -57,12 +73,12 @@ public:
 
   void digest(const Digest &value) { append(value); }
 
-  /// Bytes that are delimited within themselves.
+  /// Bytes as they are, which must be delimited within themselves.
   void encoded(llvm::ArrayRef<uint8_t> bytes) { append(bytes); }
 
   Digest finish() {
     if (exact)
-      return asDigest(exact->of(pending));
+      return exact->of(pending);
     if (!stream)
       return llvm::BLAKE3::hash<32>(pending);
     flush();
@@ -70,13 +86,6 @@ public:
   }
 
 private:
-  static Digest asDigest(uint32_t number) {
-    Digest digest = {};
-    for (int i = 0; i != 4; ++i)
-      digest[i] = static_cast<uint8_t>(number >> (8 * i));
-    return digest;
-  }
-
   void append(llvm::ArrayRef<uint8_t> bytes) {
     if (exact || pending.size() + bytes.size() < kFlushAt) {
       pending.append(bytes.begin(), bytes.end());

@@ -5,9 +5,9 @@
 namespace twinjit {
 namespace {
 
-// A fingerprint is BLAKE3-256 over, as FieldHasher writes them:
-//   string "twinjit.identity", number kVersion, string policy (canonical text), string domain,
-//   then the sequence of program_writer.h: numbers as number32, digests as digest.
+// A fingerprint is BLAKE3-256 over, as FieldHasher (digest.h) writes them:
+//   string "twinjit.identity", number kVersion, string policy (the text of src/twinjit/policy.py),
+//   string domain, then the sequence of program_writer.h: numbers as number32, digests as digest.
 //
 // The promise: one version and one major version of MLIR give the same fingerprint on every
 // machine, in every process and Python. What changes any program's fingerprint bumps the version.
@@ -36,17 +36,12 @@ private:
   FieldHasher fields;
 };
 
-/// Keeps a sequence. Its digests are numbers of contents in a table (see FieldHasher).
+/// Keeps a sequence. Its digests are numbers in a ContentTable.
 struct RecordingSink : PlainSink {
   std::vector<uint32_t> sequence;
 
   void number(uint32_t value) { sequence.push_back(value); }
-  void digest(const Digest &value) {
-    uint32_t number;
-    static_assert(llvm::endianness::native == llvm::endianness::little);
-    std::memcpy(&number, value.data(), sizeof number);
-    sequence.push_back(number);
-  }
+  void digest(const Digest &value) { sequence.push_back(ContentTable::numberIn(value)); }
   bool stopped() const { return false; }
 };
 
@@ -56,11 +51,7 @@ public:
   explicit ComparingSink(const std::vector<uint32_t> &other) : other(other) {}
 
   void number(uint32_t value) { differs |= position == other.size() || other[position++] != value; }
-  void digest(const Digest &value) {
-    RecordingSink one;
-    one.digest(value);
-    number(one.sequence.front());
-  }
+  void digest(const Digest &value) { number(ContentTable::numberIn(value)); }
   bool stopped() const { return differs; }
   bool isSame() const { return !differs && position == other.size(); }
 

@@ -9,7 +9,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PointerUnion.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Value.h"
 
@@ -37,19 +36,13 @@ public:
   Ref intern(llvm::ArrayRef<uint8_t> bytes) override { return llvm::BLAKE3::hash<32>(bytes); }
 };
 
-/// Refs that are numbers of entries in a table of the bytes themselves: exact, no hash is trusted.
+/// Refs that are numbers in a table of the bytes themselves: exact, no hash is trusted.
 class TableInterner final : public Interner {
 public:
-  Ref intern(llvm::ArrayRef<uint8_t> bytes) override {
-    uint64_t number = numbers.try_emplace(llvm::toStringRef(bytes), numbers.size()).first->second;
-    Ref ref = {};
-    for (int i = 0; i != 8; ++i)
-      ref[i] = static_cast<uint8_t>(number >> (8 * i));
-    return ref;
-  }
+  Ref intern(llvm::ArrayRef<uint8_t> bytes) override { return table.of(bytes); }
 
 private:
-  llvm::StringMap<uint64_t> numbers;
+  ContentTable table;
 };
 
 /// A thing's content: `ref` says what it is but for its identities, which it refers to by their

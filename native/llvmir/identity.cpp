@@ -57,10 +57,10 @@ private:
   FieldHasher hasher;
 };
 
-/// Writes a module down with its contents as entries of a table.
+/// Writes a module down with its contents as numbers in a table.
 class RecordingSink : public Sink {
 public:
-  explicit RecordingSink(Interner &interner) : interner(interner) {}
+  explicit RecordingSink(TableInterner &interner) : interner(interner) {}
 
   void begin(const Node &node) override {
     encoder.begin(node);
@@ -69,7 +69,7 @@ public:
   void field(FieldName name, llvm::ArrayRef<uint8_t> bytes, llvm::ArrayRef<Numbered> identities,
              Printer) override {
     Ref ref = interner.intern(bytes);
-    encoder.field(name, llvm::ArrayRef(ref).take_front(8), identities); // the table's number
+    encoder.field(name, llvm::ArrayRef(ref).take_front(ContentTable::kNumberSize), identities);
     flush();
   }
   void define(const Numbered &identity) override { encoder.define(identity); }
@@ -92,14 +92,14 @@ private:
     encoder.clear();
   }
 
-  Interner &interner;
+  TableInterner &interner;
   Encoder encoder;
 };
 
 /// Compares a module with one written down before, with the same table.
 class ComparingSink final : public RecordingSink {
 public:
-  ComparingSink(Interner &interner, const RecordingSink &other)
+  ComparingSink(TableInterner &interner, const RecordingSink &other)
       : RecordingSink(interner), rest(other.recorded) {}
 
   bool isSettled() const override { return differs; }
