@@ -11,6 +11,17 @@
 
 namespace twinjit {
 
+/// A text without what nobody reads to: cut, at a character's start, with its size in bytes.
+inline std::string shortened(std::string text) {
+  constexpr size_t kLongest = 64 * 1024;
+  if (text.size() <= kLongest)
+    return text;
+  size_t end = kLongest;
+  while (end != 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80)
+    --end;
+  return text.substr(0, end) + "… (" + std::to_string(text.size()) + " bytes)";
+}
+
 struct OutlineField {
   std::string name;
   Digest digest;

@@ -1,6 +1,7 @@
 #include "ir/outline_text.h"
 
 #include "common/digest.h"
+#include "common/outline.h"
 #include "ir/identity_attributes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -10,17 +11,6 @@
 
 namespace twinjit {
 namespace {
-
-constexpr size_t kLongest = 64 * 1024;
-
-std::string shortened(std::string text) {
-  if (text.size() <= kLongest)
-    return text;
-  size_t end = kLongest;
-  while ((static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) // within a character
-    --end;
-  return text.substr(0, end) + "… (" + std::to_string(text.size()) + " characters)";
-}
 
 /// MLIR prints the key of a resource, which does not count.
 std::string contentOf(mlir::DenseResourceElementsAttr resource) {

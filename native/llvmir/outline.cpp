@@ -47,17 +47,6 @@ std::string placeOf(const llvm::Function &function) {
   return (subprogram->getFilename() + ":" + llvm::Twine(subprogram->getLine()) + ":0").str();
 }
 
-/// Cut a text that no one would read to its end, at a character's start.
-std::string shortened(std::string text) {
-  constexpr size_t kEnough = 400;
-  if (text.size() <= kEnough)
-    return text;
-  size_t end = kEnough;
-  while (end != 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80)
-    --end;
-  return text.substr(0, end) + "…";
-}
-
 class OutlineSink final : public Sink {
 public:
   explicit OutlineSink(const llvm::Module &module) : module(module), slots(&module) {}

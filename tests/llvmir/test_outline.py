@@ -113,7 +113,12 @@ def test_places(policy: Policy) -> None:
     assert next(r for r in records if r.kind == "function").location == "debug.c:3:0"
 
 
-def test_long_texts_are_cut() -> None:
+def test_texts_that_nobody_reads_to_their_end_are_cut() -> None:
+    (assembly,) = outline(f'module asm "{"é" * 40_000}"')[0].fields
+    assert assembly.text == f"{'é' * 32_768}… (80001 bytes)"
+
+
+def test_long_constants_are_not_printed() -> None:
     number = ", ".join(["i32 1", *["i32 2"] * 999])
     (field,) = (
         f
