@@ -31,28 +31,14 @@ Ref placeRef(uint64_t place) {
   return ref;
 }
 
-/// The symbols without a name that counts, in the order of Walk.
-llvm::SmallVector<const llvm::GlobalValue *, 0> anonymousIn(const llvm::Module &module,
-                                                            const Policy &policy) {
-  llvm::SmallVector<const llvm::GlobalValue *, 0> symbols;
-  auto collect = [&](const auto &list) {
-    for (const auto &symbol : list)
-      if (isAnonymous(symbol, policy))
-        symbols.push_back(&symbol);
-  };
-  collect(module.globals());
-  collect(module.aliases());
-  collect(module.ifuncs());
-  collect(module.functions());
-  return symbols;
-}
-
 } // namespace
 
 Ranks rankSymbols(const llvm::Module &module, const Policy &policy, Interner &interner) {
   Ranks ranks;
   const Ranks none;
-  auto symbols = anonymousIn(module, policy);
+  auto symbols = symbolsOf(module);
+  llvm::erase_if(symbols,
+                 [&](const llvm::GlobalValue *symbol) { return !isAnonymous(*symbol, policy); });
   if (symbols.empty())
     return ranks;
   BlankSink sink;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace twinjit::llvmir {
-namespace {
 
 llvm::SmallVector<const llvm::GlobalValue *, 0> symbolsOf(const llvm::Module &module) {
   llvm::SmallVector<const llvm::GlobalValue *, 0> symbols;
@@ -20,8 +19,6 @@ llvm::SmallVector<const llvm::GlobalValue *, 0> symbolsOf(const llvm::Module &mo
     symbols.push_back(&function);
   return symbols;
 }
-
-} // namespace
 
 Walk::Walk(const llvm::Module &module, const Policy &policy, Interner &interner, const Ranks &ranks,
            Sink &sink)

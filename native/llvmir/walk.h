@@ -11,6 +11,9 @@
 
 namespace twinjit::llvmir {
 
+/// All symbols: variables, aliases, ifuncs and functions, each as they are listed.
+llvm::SmallVector<const llvm::GlobalValue *, 0> symbolsOf(const llvm::Module &module);
+
 /// Tells a sink all of a module that the policy lets count.
 ///
 /// Order: the module's own fields; its symbols; its named metadata, by name; the metadata nodes
