@@ -4,6 +4,7 @@
 #include "codegen/host.h"
 #include "codegen/image.h"
 #include "codegen/machine.h"
+#include "common/bytes_python.h"
 #include "common/gil.h"
 #include "common/raise.h"
 #include "common/symbols.h"
@@ -24,9 +25,6 @@ using namespace nb::literals;
 
 namespace twinjit {
 namespace {
-
-/// By reference: a copy would count references, which needs the GIL.
-llvm::StringRef view(const nb::bytes &data) { return {data.c_str(), data.size()}; }
 
 /// Refuse to run on another LLVM than the one compiled against: its C++ ABI holds for one build.
 void checkBuild() {
@@ -59,8 +57,8 @@ nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entrie
   nb::dict slots;
   for (const Entry &entry : result.entries)
     slots[entry.name.c_str()] = nb::make_tuple(entry.arguments, entry.results);
-  return nb::make_tuple(nb::bytes(result.object.data(), result.object.size()), slots,
-                        result.optimiseSeconds, result.codegenSeconds);
+  return nb::make_tuple(toBytes(result.object), slots, result.optimiseSeconds,
+                        result.codegenSeconds);
 }
 
 /// The bytes of an object that exports a buffer, for as long as this lives. Needs the GIL.

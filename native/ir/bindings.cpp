@@ -1,5 +1,6 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
 #include "codegen/host.h"
+#include "common/bytes_python.h"
 #include "common/gil.h"
 #include "common/outline_python.h"
 #include "common/raise.h"
@@ -30,9 +31,6 @@ using namespace nb::literals;
 
 namespace twinjit {
 namespace {
-
-/// By reference: a copy would count references, which needs the GIL.
-llvm::StringRef view(const nb::bytes &data) { return {data.c_str(), data.size()}; }
 
 /// Refuse libraries other than those whose builds are in the cache's keys: files may have been
 /// replaced since twinjit was imported, or the loader may have found others than were looked at.
@@ -126,8 +124,8 @@ mlir::Operation *fromCapsule(const nb::object &capsule) {
 }
 
 /// A program in any form: a Program, or the capsule of a live one.
-struct Subject {
-  explicit Subject(const nb::object &program)
+struct AnyProgram {
+  explicit AnyProgram(const nb::object &program)
       : isPrivate(nb::isinstance<Program>(program)),
         operation(isPrivate ? nb::cast<Program &>(program).module().getOperation()
                             : fromCapsule(program)) {}
@@ -143,39 +141,37 @@ struct Subject {
 };
 
 /// Calls `work` without the GIL if none of the programs needs it.
-template <typename Work, typename... Subjects>
-auto withoutGil(Work &&work, const Subjects &...subjects) {
+template <typename Work, typename... Programs>
+auto withoutGil(Work &&work, const Programs &...programs) {
   std::optional<WithoutGil> released;
-  if ((subjects.needsNoGil() && ...))
+  if ((programs.needsNoGil() && ...))
     released.emplace();
   return work();
 }
 
-nb::bytes toBytes(const Digest &digest) { return nb::bytes(digest.data(), digest.size()); }
-
 nb::bytes fingerprintToPython(const nb::object &program, const std::string &policyText,
                               const std::string &domain) {
-  Subject subject(program);
+  AnyProgram handed(program);
   Policy policy = unwrap(Policy::parse(policyText));
   return toBytes(
-      unwrap(withoutGil([&] { return fingerprint(subject.operation, policy, domain); }, subject)));
+      unwrap(withoutGil([&] { return fingerprint(handed.operation, policy, domain); }, handed)));
 }
 
 bool equivalentToPython(const nb::object &a, const nb::object &b, const std::string &policyText) {
-  Subject first(a), second(b);
+  AnyProgram first(a), second(b);
   Policy policy = unwrap(Policy::parse(policyText));
   return unwrap(withoutGil([&] { return equivalent(first.operation, second.operation, policy); },
                            first, second));
 }
 
 nb::list constantsToPython(const nb::object &program, const std::string &policyText) {
-  Subject subject(program);
+  AnyProgram handed(program);
   Policy policy = unwrap(Policy::parse(policyText));
   auto constants =
-      unwrap(withoutGil([&] { return largeConstants(subject.operation, policy); }, subject));
+      unwrap(withoutGil([&] { return largeConstants(handed.operation, policy); }, handed));
   nb::list result;
   for (const auto &[type, bytes] : constants)
-    result.append(nb::make_tuple(type, nb::bytes(bytes.data(), bytes.size())));
+    result.append(nb::make_tuple(type, toBytes(bytes)));
   return result;
 }
 
@@ -199,18 +195,18 @@ nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
     return toBytecode(program, policy);
   }();
   std::string bytes = unwrap(std::move(bytecode));
-  return nb::bytes(bytes.data(), bytes.size());
+  return toBytes(bytes);
 }
 
 nb::list outlineToPython(const nb::object &program, const std::string &policyText) {
-  Subject subject(program);
+  AnyProgram handed(program);
   Policy policy = unwrap(Policy::parse(policyText));
-  return toPython(unwrap(withoutGil([&] { return outline(subject.operation, policy); }, subject)));
+  return toPython(unwrap(withoutGil([&] { return outline(handed.operation, policy); }, handed)));
 }
 
 Program transfer(const nb::object &capsule) {
-  Subject subject(capsule);
-  return unwrap(withoutGil([&] { return Program::transfer(subject.operation); }, subject));
+  AnyProgram handed(capsule);
+  return unwrap(withoutGil([&] { return Program::transfer(handed.operation); }, handed));
 }
 
 Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
@@ -288,17 +284,10 @@ nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trus
     return lower(program, pipeline, trusted);
   }();
   Lowered result = unwrap(std::move(lowered));
-  return nb::make_tuple(nb::bytes(result.bitcode.data(), result.bitcode.size()), result.passSeconds,
-                        result.translateSeconds);
+  return nb::make_tuple(toBytes(result.bitcode), result.passSeconds, result.translateSeconds);
 }
 
-} // namespace
-} // namespace twinjit
-
-NB_MODULE(_mlir, m) {
-  using namespace twinjit;
-  checkBuild();
-
+void bindIdentity(nb::module_ &m) {
   m.def("fingerprint", &fingerprintToPython, "program"_a, "policy"_a, "domain"_a = "",
         nb::sig("def fingerprint(program: object, policy: str, domain: str = \"\") -> bytes"),
         "Fingerprint (32 bytes) of a Program, or of a live module or operation, given its "
@@ -324,25 +313,34 @@ NB_MODULE(_mlir, m) {
 
   m.def(
       "upstream_hash",
-      [](const nb::object &program) { return upstreamHash(Subject(program).operation); },
+      [](const nb::object &program) { return upstreamHash(AnyProgram(program).operation); },
       "program"_a, nb::sig("def upstream_hash(program: object) -> int"),
       "MLIR's own hash of each operation, combined, to measure against. Holds the GIL.");
 
   m.def(
       "upstream_equivalent",
       [](const nb::object &a, const nb::object &b) {
-        return upstreamEquivalent(Subject(a).operation, Subject(b).operation);
+        return upstreamEquivalent(AnyProgram(a).operation, AnyProgram(b).operation);
       },
       "a"_a, "b"_a, nb::sig("def upstream_equivalent(a: object, b: object) -> bool"),
       "MLIR's own comparison of two operations of one context, to test against. Holds the GIL.");
+}
 
-  m.def(
-      "identify_pipeline", &identifyToPython, "text"_a,
-      nb::sig("def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]"),
-      "Canonical text of a pass pipeline; whether it names registered pipelines, so that the text "
-      "itself counts too; the pass in it that reads files, if any; and the build identities, by "
-      "path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.");
+void bindReading(nb::module_ &m) {
+  m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
+        nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),
+        "Parse and verify MLIR text or bytecode. Releases the GIL.");
+  m.def("parse_foreign", &parseForeignText, "source"_a, "name"_a,
+        nb::sig("def parse_foreign(source: bytes, name: str) -> Program"),
+        "Parse and verify generic MLIR text that another build of MLIR printed, taking "
+        "unregistered operations, and keeping properties that operations here do not have. "
+        "Releases the GIL.");
+  m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
+        "Copy a live module or operation into a private context. Releases the GIL as "
+        "``fingerprint`` does.");
+}
 
+void bindProgram(nb::module_ &m) {
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
       .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
       .def("unknown", &unknownToPython,
@@ -378,16 +376,25 @@ NB_MODULE(_mlir, m) {
            "Run a pass pipeline and translate to bitcode; consumes the program, and unless the "
            "pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the "
            "seconds spent in passes and in translation. Releases the GIL.");
+}
 
-  m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
-        nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),
-        "Parse and verify MLIR text or bytecode. Releases the GIL.");
-  m.def("parse_foreign", &parseForeignText, "source"_a, "name"_a,
-        nb::sig("def parse_foreign(source: bytes, name: str) -> Program"),
-        "Parse and verify generic MLIR text that another build of MLIR printed, taking "
-        "unregistered operations, and keeping properties that operations here do not have. "
-        "Releases the GIL.");
-  m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
-        "Copy a live module or operation into a private context. Releases the GIL as "
-        "``fingerprint`` does.");
+void bindPipeline(nb::module_ &m) {
+  m.def(
+      "identify_pipeline", &identifyToPython, "text"_a,
+      nb::sig("def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]"),
+      "Canonical text of a pass pipeline; whether it names registered pipelines, so that the text "
+      "itself counts too; the pass in it that reads files, if any; and the build identities, by "
+      "path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.");
+}
+
+} // namespace
+} // namespace twinjit
+
+NB_MODULE(_mlir, m) {
+  using namespace twinjit;
+  checkBuild();
+  bindIdentity(m);
+  bindPipeline(m);
+  bindProgram(m);
+  bindReading(m);
 }

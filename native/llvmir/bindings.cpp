@@ -1,4 +1,5 @@
 // Python face of the identity of LLVM modules. Every entry point says what it does with the GIL.
+#include "common/bytes_python.h"
 #include "common/gil.h"
 #include "common/outline_python.h"
 #include "common/raise.h"
@@ -17,15 +18,13 @@ namespace twinjit::llvmir {
 namespace {
 
 std::shared_ptr<OwnModule> parse(const nb::bytes &source, const std::string &name) {
-  llvm::StringRef text(source.c_str(), source.size()); // immutable, and held by the caller
+  llvm::StringRef text = view(source); // immutable, and held by the caller
   auto module = [&] {
     WithoutGil released;
     return OwnModule::parse(text, name);
   }();
   return unwrap(std::move(module));
 }
-
-nb::bytes toBytes(const Digest &digest) { return nb::bytes(digest.data(), digest.size()); }
 
 nb::bytes fingerprintToPython(OwnModule &module, const std::string &policy,
                               const std::string &domain) {
@@ -69,7 +68,7 @@ nb::bytes bitcodeToPython(OwnModule &module) {
     std::lock_guard<std::mutex> lock(module.mutex);
     return module.bitcode();
   }();
-  return nb::bytes(bitcode.data(), bitcode.size());
+  return toBytes(bitcode);
 }
 
 nb::object textToPython(OwnModule &module) {
