@@ -14,7 +14,8 @@ namespace twinjit {
 
 /// Each member merges more programs when it is set.
 struct Policy {
-  /// Read the canonical text of a policy. Fails with Kind::Policy on any other text.
+  /// Read the text of a policy, which is taken to be canonical. Fails with Kind::Policy where a
+  /// setting is missing or has another word.
   static Outcome<Policy> parse(llvm::StringRef text);
 
   bool ignoresDiscardable(llvm::StringRef name) const {

@@ -21,7 +21,9 @@ namespace twinjit {
 //   operation  name, mark?, symbol?, properties, attributes, operands, successors, results,
 //              location?, regions
 //   name       content (a string attribute)
-//   mark       PolicyAttributes::Mark, only under policies that leave attributes out
+//   mark       number (Mark, policy_attributes.h), of all operations or none: under policies that
+//              leave out discardable attributes, the module's name or large constants, and in
+//              programs that have a symbol whose name does not count
 //   symbol     number of the symbol, if the mark says that its name does not count
 //   properties, attributes   content (a dictionary, empty where there are none)
 //   operands, successors     count, numbers of values, of blocks
@@ -29,6 +31,10 @@ namespace twinjit {
 //   location   content, only where locations count
 //   regions    count; each: count of blocks; each a block
 //   block      count of arguments, each a content (a type) and a location?; operations; 0
+//
+// Where the policy does not tell whether there are marks, the first operation does: its mark, a
+// module's, is 0, and stands where the number of its properties would, which is at least 2.
+// Operands whose order does not count come in ascending order of their numbers.
 //
 // Order: as numbering.h and symbol_order.h settle it. Values and blocks are numbered in that order
 // within the nearest operation that uses no value from outside, so that a use may come before its

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["PROGRAM_SECTION", "Confirmer"]
 
 PROGRAM_SECTION = "program"
-"""The section of artifacts with the program in MLIR's bytecode, as it was before compilation."""
+"""The section of artifacts with the program as it was before compilation: a ``builtin.module`` in
+the bytecode of the MLIR that the artifact's key names, without locations that do not count."""
 
 Verdict = Literal["confirmed", "refuted", "unknown"]
 
@@ -23,8 +24,8 @@ Verdict = Literal["confirmed", "refuted", "unknown"]
 class Confirmer:
     """Compares programs with stored ones, under one policy.
 
-    The stored program is the private copy as it was read, without locations that do not count: that
-    of the canonical form has lost its large constants, which the comparison has to find.
+    The stored program is the private copy as it was read, without locations that do not count. Its
+    canonical form would not do: that has lost its large constants, which a comparison has to find.
     """
 
     def __init__(self, policy: Policy) -> None:

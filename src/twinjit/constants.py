@@ -16,8 +16,11 @@ from twinjit.errors import ArtifactError
 __all__ = ["LIFTED_SECTION", "NO_CONSTANTS", "Constants", "LiftedConstant"]
 
 LIFTED_SECTION = "constants"
-"""The section of artifacts that lists what `LiftedConstant` describes: a JSON list of objects, not
-empty."""
+"""The section of artifacts that lists the constants which the code looks for, in canonical order.
+
+A JSON list, not empty, of objects ``{"name": text, "type": text, "size": int, "alignment": int}``,
+which mean what `LiftedConstant` says.
+"""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,12 @@ class Policy:
 
     @cached_property
     def text(self) -> str:
-        """The policy in canonical form: JSON, the same for equal policies."""
+        """The policy in canonical form, the same for equal policies.
+
+        A JSON object in ASCII without spaces, of all settings by name in alphabetical order; names
+        of attributes are a sorted list, and ``lift_bytes`` is there with ``"lift"`` only. It is
+        part of every fingerprint and key: one more setting changes them all.
+        """
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         if isinstance(self.discardable, frozenset):
             data["discardable"] = sorted(self.discardable)

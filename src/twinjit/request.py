@@ -9,10 +9,11 @@ from twinjit.source import SourceBytes
 
 __all__ = ["RequestHasher"]
 
-_TEXT = b"\0"
-_FINGERPRINT = b"\1"
-_FOREIGN = b"\2"
-_LLVM = b"\3"
+# The byte that says what follows the options. Persisted in the disk store's index; never reused.
+_TEXT = b"\0"  # MLIR text or bytecode, as handed in
+_FINGERPRINT = b"\1"  # a live module's fingerprint
+_FOREIGN = b"\2"  # MLIR text that another package wrote
+_LLVM = b"\3"  # LLVM IR or bitcode
 
 
 class RequestHasher:
