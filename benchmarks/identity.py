@@ -145,7 +145,7 @@ def _constant(rounds: int) -> dict[str, float]:
 
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.create()
-        elements = np.arange(16 << 20, dtype=np.int32)
+        elements: Any = np.arange(16 << 20, dtype=np.int32)  # a Buffer, from NumPy 2.5 on for mypy
         attribute = ir.DenseElementsAttr.get(elements)
         with ir.InsertionPoint(module.body):
             ir.Operation.create(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from twinjit import reader
 from twinjit.artifact import Artifact
-from twinjit.config import Config
+from twinjit.config import Config, Confirm
 from twinjit.confirmation import Confirmer
 from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.executable import Executable, LoadedCode
@@ -26,7 +26,7 @@ from twinjit.explanation import Explanation
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
 from twinjit.once import Once
-from twinjit.options import Confirm, check_options, open_store, pipeline_request
+from twinjit.options import check_options, open_store, pipeline_request
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Compiler"]
 
-# What a change of the code outside the toolchain's libraries would need to make old artifacts
-# misses: how calls pass arguments (native/codegen/emit.h), what signatures say.
+# The version of what artifacts mean and no build in the key tells: how calls pass arguments
+# (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
 # 1: first.
 _CONVENTION = "1"
 
@@ -105,17 +105,7 @@ class Compiler:
         self.policy = policy or Policy()
         self.confirm = confirm or config.confirm
         self.store = open_store(cache, config)
-        self._fixed_parts = (
-            ("policy", self.policy.text),
-            ("convention", _CONVENTION),
-            ("opt-level", str(opt_level)),
-            ("target-triple", self.target.triple),
-            ("target-cpu", self.target.cpu),
-            ("target-features", self.target.features),
-            ("relocation-model", "pic"),
-            ("code-model", "small"),
-            *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
-        )
+        self._fixed_parts = _fixed_parts(self.policy, opt_level, self.target)
         self._hasher = RequestHasher([*self._fixed_parts, *pipeline_request(pipeline)])
         self._tiers = Tiers(self.store, config.memory_max_bytes)
         self._confirmer = Confirmer(self.policy)
@@ -345,6 +335,21 @@ class Compiler:
     def _count(self, event: str) -> None:
         with self._lock:
             self._counts[event] += 1
+
+
+def _fixed_parts(policy: Policy, opt_level: int, target: Target) -> tuple[tuple[str, str], ...]:
+    """Name the parts of keys that do not depend on the program."""
+    return (
+        ("policy", policy.text),
+        ("convention", _CONVENTION),
+        ("opt-level", str(opt_level)),
+        ("target-triple", target.triple),
+        ("target-cpu", target.cpu),
+        ("target-features", target.features),
+        ("relocation-model", "pic"),
+        ("code-model", "small"),
+        *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
+    )
 
 
 _COUNTED = ("memory", "disk", "compiled", "uncacheable", "confirmed", "refuted")

@@ -6,15 +6,17 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from twinjit.errors import CacheWarning, ConfigError
 
-__all__ = ["Config", "parse_size"]
+__all__ = ["Config", "Confirm", "parse_size"]
+
+Confirm = Literal["never", "always"]
+"""Whether hits are compared in full with the program that the code was compiled from."""
 
 _MIB = 1024**2
 _UNITS = {"": 1, "K": 1024, "M": _MIB, "G": 1024**3, "T": 1024**4}
-_CONFIRM = ("never", "always")
 _SWITCH = {
     **dict.fromkeys(("", "on", "1", "true", "yes"), True),
     **dict.fromkeys(("off", "0", "false", "no"), False),
@@ -45,7 +47,7 @@ class Config:
     cache_dir: str | None = None
     cache_max_bytes: int = 1024 * _MIB
     memory_max_bytes: int = 256 * _MIB
-    confirm: Literal["never", "always"] = "never"
+    confirm: Confirm = "never"
 
     def __post_init__(self) -> None:
         if self.cache_dir is not None and not os.path.isabs(self.cache_dir):
@@ -55,7 +57,7 @@ class Config:
         for name in ("cache_max_bytes", "memory_max_bytes"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more bytes")
-        if self.confirm not in _CONFIRM:
+        if self.confirm not in get_args(Confirm):
             raise ConfigError(f"confirm is {self.confirm!r}; give 'never' or 'always'")
 
     @classmethod
@@ -140,9 +142,7 @@ def _size(env: Mapping[str, str], name: str, default: int) -> int:
         raise ConfigError(f"{name}: {error}") from None
 
 
-def _confirm(
-    env: Mapping[str, str], name: str, default: Literal["never", "always"]
-) -> Literal["never", "always"]:
+def _confirm(env: Mapping[str, str], name: str, default: Confirm) -> Confirm:
     value = env.get(name) or default
     if value == "never":
         return "never"

@@ -14,7 +14,7 @@ __all__ = ["Comparand", "equivalent", "fingerprint", "open_comparand"]
 
 
 class Comparand(Protocol):
-    """A program to identify, in one language."""
+    """A program to identify, in one language; what a compiler does with one is in `subject`."""
 
     @property
     def language(self) -> str:

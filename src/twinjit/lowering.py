@@ -147,10 +147,8 @@ def compile_program(
     return Compiled(
         object_code,
         tuple(
-            signature.with_convention(slots[signature.name])
-            if signature.name in slots
-            else signature
-            for signature in signatures
+            each.with_convention(slots[each.name]) if each.name in slots else each
+            for each in signatures
         ),
         {"passes": passes, "translate": translate, "optimise": optimise, "codegen": codegen},
         tuple(

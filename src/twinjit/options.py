@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
 
 from twinjit.config import Config
 from twinjit.errors import ConfigError
@@ -12,9 +11,7 @@ from twinjit.policy import Policy
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
 
-__all__ = ["Confirm", "check_options", "open_store", "pipeline_request"]
-
-Confirm = Literal["never", "always"]
+__all__ = ["check_options", "open_store", "pipeline_request"]
 
 
 def check_options(

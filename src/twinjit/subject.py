@@ -1,4 +1,4 @@
-"""A program that was handed in, and what is known of it."""
+"""A program on its way to code: what was handed in, read as far as a lookup needs it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ __all__ = ["Subject", "live_fingerprint", "load_mlir"]
 
 
 class Subject:
-    """A program, read when that is first needed, and once.
+    """A program to look up and compile, read when that is first needed, and once.
+
+    Programs to compare, in either language, are `identity.Comparand`.
 
     Attributes
     ----------

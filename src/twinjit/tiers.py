@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from twinjit.artifact import Artifact
-from twinjit.constants import Constants, LiftedConstant
+from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.errors import ArtifactError
 from twinjit.executable import LoadedCode
 from twinjit.key import DIGEST_SIZE
@@ -82,7 +82,7 @@ class Tiers:
         return "disk" if self.store and self.store.contains(key_digest) else "compiled"
 
     def publish(self, artifact: Artifact, constants: Constants) -> LoadedCode:
-        """Link new code and keep it in memory; the first since it may lack symbols."""
+        """Link new code, which fails if it lacks symbols, and keep it in memory."""
         return self._load(_Unbound(artifact, is_stored=False), constants)
 
     def store_published(self, code: LoadedCode) -> None:
@@ -108,7 +108,7 @@ class Tiers:
     ) -> tuple[LoadedCode, Tier] | None:
         try:
             needed = LiftedConstant.all_of(unbound.artifact)
-            return self._load(unbound, constants() if needed else Constants()), tier
+            return self._load(unbound, constants() if needed else NO_CONSTANTS), tier
         except ArtifactError as error:
             # Whole, yet unusable: a miss, which replaces it.
             self._memory.remove(unbound.artifact.key_digest)

@@ -14,7 +14,7 @@ from twinjit.alignment.votes import Vote, expect, vote, vote_of_unique
 __all__ = ["align", "alignments"]
 
 _MOST_ROUNDS = 3
-_MOST_WORK = 8
+_MOST_WORK = 8  # comparisons for each node
 
 
 def alignments(left: Tree, right: Tree) -> Iterator[tuple[Pairing, Mapping[Vote, int]]]:

@@ -11,7 +11,7 @@ __all__ = ["fewest_edits"]
 _Item = TypeVar("_Item")
 _Edit = tuple[_Item | None, _Item | None]
 
-_LARGEST_TABLE = 40_000
+_LARGEST_TABLE = 40_000  # entries
 
 
 def fewest_edits(

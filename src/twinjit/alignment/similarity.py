@@ -8,7 +8,7 @@ from twinjit.alignment.pairing import Pairing
 
 __all__ = ["changes", "likeness"]
 
-_SIMILAR = 0.4
+_SIMILAR = 0.4  # the likeness from which two nodes are one changed
 _SAME_SORTS = 0.6  # weighs less: every block has a terminator
 
 _POSITIONAL = frozenset({"region"})

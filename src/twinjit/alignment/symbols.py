@@ -11,8 +11,8 @@ from twinjit.alignment.tree import Tree
 
 __all__ = ["pair_symbols"]
 
-_RENAMED = 0.5
-_MOST_COMPARED = 10_000
+_RENAMED = 0.5  # the likeness from which two symbols are one renamed
+_MOST_COMPARED = 10_000  # pairs of symbols
 
 
 def pair_symbols(pairing: Pairing, a: Sequence[int], b: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ ROOT = -1
 FREE = -1
 """The definer of an identity that nothing in the outline defines."""
 
-_SKETCH = 256
+_SKETCH = 256  # records
 _CHILDLESS: list[int] = []
 _by_name = itemgetter(0)
 
