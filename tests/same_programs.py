@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from tests import strategies
 from twinjit import Policy
 
 RENAME = Policy(private_symbols="rename")
@@ -11,15 +14,7 @@ ANY_ORDER = Policy(symbol_order="ignore")
 NO_ATTRIBUTES = Policy(discardable="ignore")
 COMMUTATIVE = Policy(commutative="ignore")
 LIFT = Policy(constants="lift", lift_bytes=16)
-LOOSEST = Policy(
-    private_symbols="rename",
-    symbol_order="ignore",
-    discardable="ignore",
-    commutative="ignore",
-    module_name="ignore",
-    constants="lift",
-    lift_bytes=16,
-)
+LOOSEST = replace(strategies.LOOSEST, lift_bytes=16)
 
 BRANCHES = """
   func.func @f(%x: i64, %c: i1) -> i64 {

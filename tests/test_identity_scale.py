@@ -14,14 +14,11 @@ import pytest
 import twinjit
 from tests.live_programs import parse
 from tests.nightly import rounds
+from tests.strategies import LOOSEST
 from twinjit import Policy
 
 T = TypeVar("T")
 
-MERGING = Policy(
-    private_symbols="rename", symbol_order="ignore", discardable="ignore", commutative="ignore",
-    module_name="ignore", constants="lift",
-)  # fmt: skip
 SMALL_STACK = 256 << 10
 
 
@@ -48,7 +45,7 @@ def seconds(module: ir.Module) -> float:
     """Of fingerprinting and comparing under both policies; the best of a few."""
 
     def work() -> None:
-        for policy in (Policy(), MERGING):
+        for policy in (Policy(), LOOSEST):
             twinjit.fingerprint(module, policy)
             assert twinjit.equivalent(module, module, policy)
 
@@ -202,7 +199,7 @@ def affine(depth: int) -> ir.Attribute:
 def test_deep_attributes(make: Callable[[int], ir.Attribute], depth: int) -> None:
     with ir.Context(), ir.Location.unknown():
         one, other = holding(make(depth)), holding(make(depth + 1))
-    for policy in (Policy(), MERGING):
+    for policy in (Policy(), LOOSEST):
         digest, _ = on_small_stack(lambda policy=policy: twinjit.fingerprint(one, policy))
         assert digest != on_small_stack(lambda policy=policy: twinjit.fingerprint(other, policy))[0]
         assert on_small_stack(lambda policy=policy: twinjit.equivalent(one, one, policy))[0]

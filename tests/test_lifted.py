@@ -28,6 +28,15 @@ def hexadecimal(array):
     return f'"0x{array.tobytes().hex().upper()}"'
 
 
+def elements(values, *, resource, packed=None):
+    """An attribute's elements as text, and the section of the file that they need."""
+    if not resource:
+        return f"dense<{hexadecimal(values if packed is None else packed)}>", ""
+    data = (4).to_bytes(4, "little").hex() + values.tobytes().hex()
+    section = f'{{-# dialect_resources: {{ builtin: {{ data: "0x{data}" }} }} #-}}'
+    return "dense_resource<data>", section
+
+
 class Mlp:
     """A small network with weights of its own."""
 
@@ -55,38 +64,28 @@ class Mlp:
 def table(values, dtype="i64", *, resource=False, attributes='"private" constant'):
     """A program that reads an element of a global."""
     type_ = f"memref<{len(values)}x{dtype}>"
-    elements = f"dense<{hexadecimal(values)}>"
-    footer = ""
-    if resource:
-        elements = "dense_resource<data>"
-        data = (4).to_bytes(4, "little").hex() + values.tobytes().hex()
-        footer = f'{{-# dialect_resources: {{ builtin: {{ data: "0x{data}" }} }} #-}}'
+    value, section = elements(values, resource=resource)
     return f"""
-    memref.global {attributes} @table : {type_} = {elements}
+    memref.global {attributes} @table : {type_} = {value}
     func.func @f(%i: index) -> {dtype} {{
       %t = memref.get_global @table : {type_}
       %x = memref.load %t[%i] : {type_}
       return %x : {dtype}
     }}
-    {footer}"""
+    {section}"""
 
 
 def tensor(values, dtype, *, resource=False):
     """A program that returns a constant."""
     type_ = f"tensor<{len(values)}x{dtype}>"
     packed = np.packbits(values, bitorder="little") if dtype == "i1" else values
-    elements = f"dense<{hexadecimal(packed)}>"
-    footer = ""
-    if resource:
-        elements = "dense_resource<data>"
-        data = (4).to_bytes(4, "little").hex() + values.tobytes().hex()
-        footer = f'{{-# dialect_resources: {{ builtin: {{ data: "0x{data}" }} }} #-}}'
+    value, section = elements(values, resource=resource, packed=packed)
     return f"""
     func.func @f() -> {type_} {{
-      %t = arith.constant {elements} : {type_}
+      %t = arith.constant {value} : {type_}
       return %t : {type_}
     }}
-    {footer}"""
+    {section}"""
 
 
 def live(text):

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from tests.strategies import LOOSEST
 from twinjit._native import _llvm
 from twinjit.policy import Policy
 
@@ -13,14 +14,6 @@ PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.ll"))
 
 DEFAULT = Policy()
 KEEP_LOCATIONS = Policy(locations="keep")
-LOOSEST = Policy(
-    private_symbols="rename",
-    symbol_order="ignore",
-    discardable="ignore",
-    commutative="ignore",
-    module_name="ignore",
-    constants="lift",
-)
 POLICIES = {"default": DEFAULT, "locations": KEEP_LOCATIONS, "loosest": LOOSEST}
 
 Source = str | bytes

@@ -13,11 +13,12 @@ from tests.strategies.artifacts import (
 )
 from tests.strategies.modules import Program, Spelling, programs, random_program, render, spellings
 from tests.strategies.mutations import mutants
-from tests.strategies.policies import either, policies
+from tests.strategies.policies import LOOSEST, either, policies
 from tests.strategies.sameness import same_program
 from tests.strategies.symbols import random_symbols, spelt_otherwise, symbols
 
 __all__ = [
+    "LOOSEST",
     "ArithProgram",
     "Program",
     "Spelling",

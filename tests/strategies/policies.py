@@ -8,6 +8,16 @@ from hypothesis import strategies as st
 
 from twinjit import Policy
 
+LOOSEST = Policy(
+    private_symbols="rename",
+    symbol_order="ignore",
+    discardable="ignore",
+    commutative="ignore",
+    module_name="ignore",
+    constants="lift",
+)
+"""Merges all that a policy can."""
+
 policies = st.builds(
     Policy,
     locations=st.sampled_from(["ignore", "keep"]),
