@@ -148,7 +148,8 @@ class _Writer:
         )
 
     def _call(self) -> None:
-        callee = f"@f{self.random.randrange(self.number + 1)}"
+        nearest = max(0, self.number - 30)
+        callee = f"@f{self.random.randint(nearest, self.number)}"
         self._new_float(
             f"func.call {callee}({self._integer()}, {self._float()}, {self._index()}, %m, %p) : "
             "(i32, f32, index, memref<?x16xf32>, !llvm.ptr) -> f32"

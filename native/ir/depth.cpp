@@ -5,7 +5,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace twinjit {
 namespace {
@@ -29,28 +28,6 @@ struct Depths : PlainVisitor {
 };
 
 } // namespace
-
-unsigned nestingOf(llvm::StringRef text) {
-  unsigned depth = 0, deepest = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    llvm::StringRef rest = text.substr(i);
-    if (rest.starts_with("//")) {
-      i = text.find('\n', i);
-    } else if (rest.starts_with("\"")) {
-      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
-        i += text[i] == '\\';
-    } else if (rest.starts_with("->") || rest.starts_with(">=") || rest.starts_with("<=")) {
-      ++i;
-    } else if (std::strchr("([{<", rest[0]) && rest[0]) {
-      deepest = std::max(deepest, ++depth);
-    } else if (std::strchr(")]}>", rest[0]) && rest[0]) {
-      depth -= depth != 0;
-    }
-    if (i == llvm::StringRef::npos)
-      break;
-  }
-  return deepest;
-}
 
 bool isTooDeep(mlir::Operation *root) {
   const VisitOrder listing;

@@ -3,6 +3,7 @@
 #include "common/diagnostics.h"
 #include "ir/depth.h"
 #include "ir/identity_memo.h"
+#include "ir/text.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -271,6 +272,9 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
   bool isText = !mlir::isBytecode(llvm::MemoryBufferRef(source, name));
   if (isText && nestingOf(source) > kMaxNesting)
     return tooDeep(Kind::Parse, "cannot parse " + name.str() + " as MLIR: it");
+  if (isText && hasBrokenResources(source))
+    return Failure{Kind::Parse,
+                   "cannot parse " + name.str() + " as MLIR: its section of resources is broken"};
   ContextLease lease;
   lease.charge(source.size());
   lease->allowUnregisteredDialects(allowUnregistered);

@@ -230,13 +230,15 @@ private:
     if (!filter.dependsOnProperties(operation))
       return content(properties(operation));
     auto name = reinterpret_cast<uintptr_t>(operation.getName().getAsOpaquePointer());
-    RecentProperties &recent =
-        recentProperties[(llvm::xxh3_64bits(memory) ^ (name >> 4)) % kRecentProperties];
+    uint64_t hash = llvm::xxh3_64bits(memory) ^ (name >> 4);
+    RecentProperties &recent = recentProperties[hash & (recentProperties.size() - 1)];
     if (recent.operation && recent.operation->getName() == operation.getName() &&
         propertiesMemory(*recent.operation) == memory)
       return sink.number(recent.number);
     mlir::Attribute attribute = properties(operation);
     recent = {&operation, write(attributes.of(attribute))};
+    if (++missedProperties == 2 * recentProperties.size() && missedProperties < kMostProperties)
+      recentProperties.assign(4 * recentProperties.size(), RecentProperties());
   }
 
   mlir::Attribute properties(mlir::Operation &operation) {
@@ -352,8 +354,10 @@ private:
     mlir::Operation *operation = nullptr;
     uint32_t number = 0;
   };
-  static constexpr size_t kRecentProperties = 512;
+  static constexpr size_t kRecentProperties = 512; // a power of two; four times as many, and again,
+  static constexpr size_t kMostProperties = 16384; // while many are missed
   std::vector<RecentProperties> recentProperties;
+  size_t missedProperties = 0;
 
   std::string problem;
 };

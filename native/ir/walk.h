@@ -136,6 +136,7 @@ private:
     const char *address = reinterpret_cast<const char *>(operation);
     __builtin_prefetch(address);
     __builtin_prefetch(address + 64);
+    __builtin_prefetch(address + 128);
   }
 
   mlir::Block *nextBlock(Cursor &cursor) {
