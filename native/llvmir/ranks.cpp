@@ -35,9 +35,10 @@ Ref placeRef(uint64_t place) {
 llvm::SmallVector<const llvm::GlobalValue *, 0> anonymousIn(const llvm::Module &module,
                                                             const Policy &policy) {
   llvm::SmallVector<const llvm::GlobalValue *, 0> symbols;
+  const AnonymousSymbols anonymous(module, policy);
   auto collect = [&](const auto &list) {
     for (const auto &symbol : list)
-      if (isAnonymous(symbol, policy))
+      if (anonymous.contains(symbol))
         symbols.push_back(&symbol);
   };
   collect(module.globals());

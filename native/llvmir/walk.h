@@ -88,6 +88,7 @@ private:
   const Policy &policy;
   const Ranks &ranks;
   Sink &sink;
+  const AnonymousSymbols anonymous;
   TypeContents types;
   ConstantContents constants;
   MetadataContents metadataContents;
