@@ -147,6 +147,32 @@ def resource(key):
   {{-# dialect_resources: {{ builtin: {{ {key}: "0x04000000{data}" }} }} #-}}"""
 
 
+# What is not a constant of the code, but printed in the messages of its checks.
+PRINTED_RESOURCES = """
+  func.func @f(%x: tensor<?x?xf32>, %z: tensor<?x?xf32>) -> tensor<?x?xf32> {{
+    %r = linalg.matmul {{t.a = [dense_resource<{one}> : tensor<2xi32>],
+                        t.b = distinct[0]<dense_resource<{other}> : tensor<1xi64>>}}
+                       ins(%x, %x : tensor<?x?xf32>, tensor<?x?xf32>)
+                       outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }}
+  {{-# dialect_resources: {{ builtin: {{
+    {one}: "0x040000000100000002000000", {other}: "0x040000000100000003000000"
+  }} }} #-}}"""
+TWO_RESOURCES = """
+  func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {{
+    %a = arith.constant dense_resource<one> : tensor<4xf32>
+    %b = arith.constant dense_resource<{other}> : tensor<4xf32>
+    %c = arith.addf %x, %a : tensor<4xf32>
+    %d = arith.addf %x, %b : tensor<4xf32>
+    return %c, %d : tensor<4xf32>, tensor<4xf32>
+  }}
+  {{-# dialect_resources: {{ builtin: {{
+    one: "0x040000000000803F0000803F0000803F00000040",
+    two: "0x040000000000803F0000803F0000803F00000040"
+  }} }} #-}}"""
+
+
 # Policy, pipeline, and two programs that are the same; the default policy for what never counts.
 PAIRS = {
     "blocks": (Policy(), "std", BRANCHES, RELISTED),
@@ -164,6 +190,18 @@ PAIRS = {
         ATTRIBUTES.format(argument="t.a = distinct[7]<1>", operation="t.b = distinct[3]<1>"),
     ),
     "resource-keys": (Policy(), "linalg", resource("one"), resource("other")),
+    "resource-keys-printed": (
+        Policy(),
+        "linalg",
+        PRINTED_RESOURCES.format(one="a", other="b"),
+        PRINTED_RESOURCES.format(one="resource.1", other="resource.0"),
+    ),
+    "resource-twice": (
+        Policy(),
+        "linalg",
+        TWO_RESOURCES.format(other="one"),
+        TWO_RESOURCES.format(other="two"),
+    ),
     "renamed": (RENAME, "std", CALLS, EXCHANGED),
     "renamed-clash": (
         RENAME,

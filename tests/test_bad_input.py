@@ -340,3 +340,13 @@ def test_unusable_cache_directory_warns_and_work_goes_on(tmp_path):
     assert exe.f(5) == 5
     assert not exe.report.cached
     assert place.read_text() == "not a directory"
+
+
+def test_resource_without_elements(refuse):
+    program = """
+      func.func @f() -> tensor<0xf32> {
+        %0 = arith.constant dense_resource<none> : tensor<0xf32>
+        return %0 : tensor<0xf32>
+      }
+      {-# dialect_resources: { builtin: { none: "0x04000000" } } #-}"""
+    refuse(program, errors.LoweringError, "of type tensor<0xf32>: it has no elements")

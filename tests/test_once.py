@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 
@@ -56,3 +58,33 @@ def test_failure_frees_the_next_and_nothing_is_kept():
     with once.turn("key"):
         pass
     assert once._turns == {}
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_its_parents_threads():
+    once, entered, leave = Once(), threading.Event(), threading.Event()
+
+    def work():
+        with once.turn("key"):
+            entered.set()
+            leave.wait()
+
+    (thread,) = start(work, 1)
+    entered.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that waits
+        with once.turn("key"):
+            os._exit(7)
+    leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_forked_child_may_leave_its_turn():
+    once = Once()
+    with once.turn("key"):
+        child = os.fork()
+    if child == 0:
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -118,6 +118,14 @@ std::optional<Failure> refuse(mlir::ModuleOp module) {
     found = refusal(current, "type " + text, why);
     return mlir::WalkResult::interrupt();
   });
+  walker.addWalk([&](mlir::DenseResourceElementsAttr elements) {
+    if (elements.getNumElements() != 0)
+      return mlir::WalkResult::advance();
+    std::string text; // MLIR's translation asserts that there are elements
+    llvm::raw_string_ostream(text) << "dense_resource of type " << elements.getType();
+    found = refusal(current, text, "it has no elements; write dense<> instead");
+    return mlir::WalkResult::interrupt();
+  });
   auto isFine = [&](mlir::Type type) { return !walker.walk(type).wasInterrupted(); };
   module->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *operation) {
     current = operation;

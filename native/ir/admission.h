@@ -9,7 +9,7 @@
 
 namespace twinjit {
 
-/// Refuse types and names whose lowering would end the process, naming them.
+/// Refuse types, names and constants whose lowering would end the process, naming them.
 std::optional<Failure> refuse(mlir::ModuleOp module);
 
 /// Give what the program defines at its top level the name programSymbol().

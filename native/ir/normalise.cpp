@@ -4,6 +4,7 @@
 #include "ir/lift.h"
 #include "ir/operation_attributes.h"
 #include "ir/policy_attributes.h"
+#include "ir/resources.h"
 #include "ir/symbol_renaming.h"
 
 namespace twinjit {
@@ -121,6 +122,8 @@ Outcome<std::vector<LiftedConstant>> normalise(mlir::ModuleOp module, const Poli
       return std::move(*failure);
   reorder(*form);
   std::vector<LiftedConstant> lifted = lift(form->constants, policy, naming.constantPrefix);
+  if (auto failure = renameResources(module))
+    return std::move(*failure);
   reenterUses(module);
   return lifted;
 }

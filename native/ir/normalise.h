@@ -25,6 +25,7 @@ struct LiftedConstant {
 ///
 ///   - locations and names of modules that do not count are dropped, and so are attributes;
 ///   - symbols whose names do not count get names by number: "local.0" …;
+///   - resources get keys by number, "resource.0" …, one for all of the same bytes;
 ///   - blocks, symbols and operands whose order does not count get one order, and so do the users
 ///     of each value and block, in which passes come across them;
 ///   - large constants that do not count become reads of external variables, "constant.0" …, whose

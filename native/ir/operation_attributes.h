@@ -22,4 +22,28 @@ inline std::optional<Failure> setAttributes(mlir::Operation &operation, mlir::At
                                      .str()};
 }
 
+/// Replace the attributes and types of an operation, and its location, by what a Replacer, such as
+/// mlir::AttrTypeReplacer, makes of them. Fails if it does not take the properties.
+template <typename Replacer>
+std::optional<Failure> replaceIn(mlir::Operation &operation, Replacer &replacer) {
+  mlir::Attribute properties = operation.getPropertiesAsAttribute();
+  if (properties)
+    properties = replacer.replace(properties);
+  mlir::Attribute others = replacer.replace(mlir::Attribute(operation.getRawDictionaryAttrs()));
+  for (mlir::Value result : operation.getResults())
+    result.setType(replacer.replace(result.getType()));
+  operation.setLoc(
+      llvm::cast<mlir::LocationAttr>(replacer.replace(mlir::Attribute(operation.getLoc()))));
+  return setAttributes(operation, properties, llvm::cast<mlir::DictionaryAttr>(others));
+}
+
+/// The same of a block's arguments.
+template <typename Replacer> void replaceIn(mlir::Block &block, Replacer &replacer) {
+  for (mlir::BlockArgument argument : block.getArguments()) {
+    argument.setType(replacer.replace(argument.getType()));
+    argument.setLoc(
+        llvm::cast<mlir::LocationAttr>(replacer.replace(mlir::Attribute(argument.getLoc()))));
+  }
+}
+
 } // namespace twinjit

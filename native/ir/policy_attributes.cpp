@@ -19,6 +19,10 @@ bool isDiscardable(mlir::Operation &operation, mlir::StringAttr name) {
 
 } // namespace
 
+bool leavesOut(const Policy &policy, mlir::Operation &operation, mlir::StringAttr name) {
+  return policy.ignoresDiscardable(name) && isDiscardable(operation, name);
+}
+
 uint32_t PolicyAttributes::markOf(mlir::Operation &operation) const {
   uint32_t mark = symbols.contains(&operation) ? kRenamedSymbol : kPlain;
   if (largeConstant(&operation, policy))
@@ -92,7 +96,7 @@ bool PolicyAttributes::isKept(mlir::Operation &operation, mlir::NamedAttribute a
   mlir::StringAttr name = attribute.getName();
   if (name == mlir::SymbolTable::getSymbolAttrName())
     return !(markOf(operation) & kUnnamedModule);
-  return isProperty || !policy.ignoresDiscardable(name) || !isDiscardable(operation, name);
+  return isProperty || !leavesOut(policy, operation, name);
 }
 
 /// Null where nothing is left: an absent list and one of empty dictionaries mean the same.

@@ -18,6 +18,9 @@ enum Mark : uint32_t {
   kUnnamedModule = 4   // nor does its name, if it has one
 };
 
+/// Whether an attribute of `operation` that is no property does not count.
+bool leavesOut(const Policy &policy, mlir::Operation &operation, mlir::StringAttr name);
+
 /// Leaves out of operations' attributes what does not count.
 class PolicyAttributes {
 public:

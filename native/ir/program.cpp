@@ -2,7 +2,7 @@
 
 #include "common/diagnostics.h"
 #include "ir/depth.h"
-#include "ir/identity_memo.h"
+#include "ir/resources.h"
 #include "ir/text.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -13,7 +13,6 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
@@ -203,19 +202,6 @@ bool isEntry(mlir::FunctionOpInterface function) {
 /// Namespaces of a type and of the types inside it.
 void collectDialects(mlir::Type type, std::set<std::string> &names) {
   type.walk([&](mlir::Type inner) { names.insert(inner.getDialect().getNamespace().str()); });
-}
-
-/// Whether programs have left resources; the fingerprint's own does not count.
-bool hasResources(mlir::MLIRContext *context) {
-  auto *builtin = context->getLoadedDialect<mlir::BuiltinDialect>();
-  auto *resources = builtin->getRegisteredInterface<mlir::ResourceBlobManagerDialectInterface>();
-  bool any = false;
-  if (resources)
-    resources->getBlobManager().getBlobMap([&](const auto &blobs) {
-      for (const auto &entry : blobs)
-        any |= entry.getKey() != kMemoResource;
-    });
-  return any;
 }
 
 bool hasNamedStructs(mlir::ModuleOp module) {

@@ -20,14 +20,14 @@ public:
     replacer.emplace();
     replacer->addReplacement([this](mlir::SymbolRefAttr reference) {
       // The parts are references by themselves, but of another kind.
-      return std::make_pair(mlir::Attribute(replace(reference)), mlir::WalkResult::skip());
+      return std::make_pair(mlir::Attribute(renamed(reference)), mlir::WalkResult::skip());
     });
   }
 
-  template <typename T> T replaced(T value) { return replacer->replace(value); }
+  template <typename T> T replace(T value) { return replacer->replace(value); }
 
 private:
-  mlir::SymbolRefAttr replace(mlir::SymbolRefAttr reference) {
+  mlir::SymbolRefAttr renamed(mlir::SymbolRefAttr reference) {
     llvm::SmallVector<mlir::Operation *, 2> symbols = lookup.lookUp(scope, reference);
     auto nameOf = [&](size_t part, mlir::StringAttr old) {
       mlir::StringAttr name = names.lookup(symbols[part]);
@@ -82,29 +82,13 @@ public:
   void enter(mlir::Operation *table) { references.enter(table); }
 
   void visit(mlir::Operation &operation) {
-    mlir::Attribute properties = operation.getPropertiesAsAttribute();
-    if (properties)
-      properties = references.replaced(properties);
-    mlir::Attribute others =
-        references.replaced(mlir::Attribute(operation.getRawDictionaryAttrs()));
-    if (auto refused =
-            setAttributes(operation, properties, llvm::cast<mlir::DictionaryAttr>(others)))
+    if (auto refused = replaceIn(operation, references))
       failure = std::move(refused);
-    for (mlir::Value result : operation.getResults())
-      result.setType(references.replaced(result.getType()));
-    operation.setLoc(
-        llvm::cast<mlir::LocationAttr>(references.replaced(mlir::Attribute(operation.getLoc()))));
     if (mlir::StringAttr name = names.lookup(&operation))
       mlir::SymbolTable::setSymbolName(&operation, name);
   }
 
-  void visit(mlir::Block &block) {
-    for (mlir::BlockArgument argument : block.getArguments()) {
-      argument.setType(references.replaced(argument.getType()));
-      argument.setLoc(
-          llvm::cast<mlir::LocationAttr>(references.replaced(mlir::Attribute(argument.getLoc()))));
-    }
-  }
+  void visit(mlir::Block &block) { replaceIn(block, references); }
 
   std::optional<Failure> failure;
 

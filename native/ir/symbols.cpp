@@ -1,5 +1,7 @@
 #include "ir/symbols.h"
 
+#include "common/words.h"
+#include "ir/policy_attributes.h"
 #include "ir/walk.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -34,15 +36,9 @@ bool isDefinition(mlir::Operation *symbol) {
   return llvm::any_of(symbol->getRegions(), [](mlir::Region &region) { return !region.empty(); });
 }
 
-} // namespace
-
-mlir::StringAttr symbolName(mlir::Operation *operation) {
-  return operation->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
-}
-
+/// Meets an attribute and those in it, each once; `meet` says whether to go on into its parts.
 /// Attributes may be nested deeper than a stack is.
-llvm::SmallVector<mlir::SymbolRefAttr> referencesIn(mlir::Attribute attribute) {
-  llvm::SmallVector<mlir::SymbolRefAttr> found;
+void eachPart(mlir::Attribute attribute, llvm::function_ref<bool(mlir::Attribute)> meet) {
   llvm::DenseSet<const void *> seen;
   llvm::SmallVector<llvm::PointerUnion<mlir::Attribute, mlir::Type>> pending = {attribute};
   while (!pending.empty()) {
@@ -51,17 +47,35 @@ llvm::SmallVector<mlir::SymbolRefAttr> referencesIn(mlir::Attribute attribute) {
       continue;
     size_t first = pending.size();
     auto push = [&](auto part) { pending.push_back(part); };
-    if (auto inner = llvm::dyn_cast<mlir::Attribute>(next)) {
-      if (auto reference = llvm::dyn_cast<mlir::SymbolRefAttr>(inner)) {
-        found.push_back(reference);
-        continue; // its parts are references by themselves, but of another kind
-      }
+    if (auto type = llvm::dyn_cast<mlir::Type>(next))
+      type.walkImmediateSubElements(push, push);
+    else if (auto inner = llvm::cast<mlir::Attribute>(next); meet(inner))
       inner.walkImmediateSubElements(push, push);
-    } else {
-      llvm::cast<mlir::Type>(next).walkImmediateSubElements(push, push);
-    }
     std::reverse(pending.begin() + first, pending.end());
   }
+}
+
+/// Whether an attribute has text in which names may be anywhere: assembly, and LLVM's attributes of
+/// functions.
+bool holdsText(mlir::StringAttr name) {
+  return name == mlir::LLVM::LLVMDialect::getModuleLevelAsmAttrName() || name == "asm_string" ||
+         name == "passthrough";
+}
+
+} // namespace
+
+mlir::StringAttr symbolName(mlir::Operation *operation) {
+  return operation->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
+}
+
+llvm::SmallVector<mlir::SymbolRefAttr> referencesIn(mlir::Attribute attribute) {
+  llvm::SmallVector<mlir::SymbolRefAttr> found;
+  eachPart(attribute, [&](mlir::Attribute part) {
+    auto reference = llvm::dyn_cast<mlir::SymbolRefAttr>(part);
+    if (reference)
+      found.push_back(reference);
+    return !reference; // its parts are references by themselves, but of another kind
+  });
   return found;
 }
 
@@ -136,16 +150,18 @@ private:
   llvm::DenseMap<mlir::StringAttr, mlir::Operation *> visible; // from the current level
 };
 
-/// Finds the names that are used where no definition of them is seen.
+/// Finds the names that are used where no definition of them is seen, and those in texts.
 class ReferenceChecker : public PlainVisitor {
 public:
-  explicit ReferenceChecker(const RenamedSymbols &symbols) : symbols(symbols) {}
+  ReferenceChecker(const RenamedSymbols &symbols, const Policy &policy)
+      : policy(policy), symbols(symbols) {}
 
   void operation(mlir::Operation &operation) {
     if (isSymbolTable(operation))
       tables.push_back(&operation);
     for (mlir::SymbolRefAttr reference : referencesIn(operation.getAttrDictionary()))
       check(reference, symbols.lookUp(tables.back(), reference));
+    readTexts(operation);
   }
   void endOperation(mlir::Operation &operation) {
     if (isSymbolTable(operation))
@@ -164,6 +180,34 @@ private:
         unclear.insert(nested.getAttr());
   }
 
+  void readTexts(mlir::Operation &operation) {
+    mlir::Attribute properties = operation.getPropertiesAsAttribute();
+    if (auto named = llvm::dyn_cast_if_present<mlir::DictionaryAttr>(properties))
+      for (mlir::NamedAttribute attribute : named)
+        if (attribute.getName() != mlir::SymbolTable::getSymbolAttrName())
+          readText(attribute);
+    for (mlir::NamedAttribute attribute : operation.getRawDictionaryAttrs())
+      if (attribute.getName() != mlir::SymbolTable::getSymbolAttrName() &&
+          !leavesOut(policy, operation, attribute.getName()))
+        readText(attribute);
+  }
+
+  void readText(mlir::NamedAttribute attribute) {
+    bool hasWords = holdsText(attribute.getName());
+    eachPart(attribute.getValue(), [&](mlir::Attribute part) {
+      auto text = llvm::dyn_cast<mlir::StringAttr>(part);
+      if (!text)
+        return !llvm::isa<mlir::SymbolRefAttr>(part); // its parts are strings
+      unclear.insert(mlir::StringAttr::get(text.getContext(), text.getValue()));
+      if (hasWords)
+        eachWord(text, [&](llvm::StringRef word) {
+          unclear.insert(mlir::StringAttr::get(text.getContext(), word));
+        });
+      return true;
+    });
+  }
+
+  const Policy &policy;
   const RenamedSymbols &symbols;
   llvm::SmallVector<mlir::Operation *> tables = {nullptr};
 };
@@ -178,7 +222,7 @@ RenamedSymbols::RenamedSymbols(mlir::Operation *root, const Policy &policy)
   keep(collector.unclear);
   if (renamed.empty())
     return;
-  ReferenceChecker checker(*this);
+  ReferenceChecker checker(*this, policy);
   Walk<ReferenceChecker>(listing, checker).run(*root);
   keep(checker.unclear);
 }

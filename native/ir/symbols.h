@@ -32,7 +32,8 @@ llvm::SmallVector<mlir::SymbolRefAttr> referencesIn(mlir::Attribute attribute);
 /// linked; an operation that MLIR does not know may mean anything by its name. A name that is not
 /// used for this definition alone counts, too, since what is meant by it cannot be told: one that
 /// is defined again further in or out, in what may be a symbol table that MLIR does not know, or
-/// that is used where no definition of it is seen.
+/// that is used where no definition of it is seen, or that a text has: assembly, or a string
+/// attribute that is the name.
 class RenamedSymbols {
 public:
   /// `root` that is no module stands in a module of its own.

@@ -38,13 +38,6 @@ std::string littleEndian(const llvm::ConstantDataSequential &data) {
 
 } // namespace
 
-bool isAnonymous(const llvm::GlobalValue &symbol, const Policy &policy) {
-  if (!symbol.hasName())
-    return true;
-  return policy.renamePrivateSymbols && symbol.hasLocalLinkage() &&
-         !symbol.getName().starts_with("llvm.");
-}
-
 const Content &ConstantContents::of(const llvm::Constant *constant) {
   visitOperandsFirst(
       constant, [&](const llvm::Constant *each) { return contents.contains(each); },
@@ -126,7 +119,7 @@ uint64_t ConstantContents::indexOf(const llvm::BasicBlock &block) {
 }
 
 void ConstantContents::describeSymbol(const llvm::GlobalValue &symbol, Fields &fields) {
-  if (isAnonymous(symbol, policy)) {
+  if (anonymous.contains(symbol)) {
     fields.tag(kAnonymousSymbol);
     fields.identity(&symbol);
   } else {

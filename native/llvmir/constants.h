@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/policy.h"
+#include "llvmir/anonymous.h"
 #include "llvmir/types.h"
 
 #include "llvm/IR/Constants.h"
@@ -10,19 +11,15 @@
 
 namespace twinjit::llvmir {
 
-/// Whether a symbol has no name that counts: it has none, or cannot be seen from outside and the
-/// policy renames such. Names that LLVM reserves count always.
-bool isAnonymous(const llvm::GlobalValue &symbol, const Policy &policy);
-
 /// Puts identities in an order that does not depend on how a program is spelled.
 using Ranks = llvm::DenseMap<Identity, Ref>;
 
 class ConstantContents {
 public:
   /// `ranks` orders operands of commutative expressions that differ in their identities alone.
-  ConstantContents(Interner &interner, const Policy &policy, const Ranks &ranks,
-                   TypeContents &types)
-      : interner(interner), policy(policy), ranks(ranks), types(types) {}
+  ConstantContents(Interner &interner, const Policy &policy, const AnonymousSymbols &anonymous,
+                   const Ranks &ranks, TypeContents &types)
+      : interner(interner), policy(policy), anonymous(anonymous), ranks(ranks), types(types) {}
 
   /// A symbol's is a reference to it.
   const Content &of(const llvm::Constant *constant);
@@ -46,6 +43,7 @@ private:
 
   Interner &interner;
   const Policy &policy;
+  const AnonymousSymbols &anonymous;
   const Ranks &ranks;
   TypeContents &types;
   llvm::DenseMap<const llvm::Constant *, Content> contents;

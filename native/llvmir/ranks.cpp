@@ -37,8 +37,9 @@ Ranks rankSymbols(const llvm::Module &module, const Policy &policy, Interner &in
   Ranks ranks;
   const Ranks none;
   auto symbols = symbolsOf(module);
+  const AnonymousSymbols anonymous(module, policy);
   llvm::erase_if(symbols,
-                 [&](const llvm::GlobalValue *symbol) { return !isAnonymous(*symbol, policy); });
+                 [&](const llvm::GlobalValue *symbol) { return !anonymous.contains(*symbol); });
   if (symbols.empty())
     return ranks;
   BlankSink sink;

@@ -63,7 +63,7 @@ llvm::StringRef labelOf(const llvm::GlobalValue &symbol) {
 
 void Walk::describeSymbol(const llvm::GlobalValue &symbol) {
   auto *function = llvm::dyn_cast<llvm::Function>(&symbol);
-  bool hasName = !isAnonymous(symbol, policy);
+  bool hasName = !anonymous.contains(symbol);
   sink.begin({kindOf(symbol), labelOf(symbol), hasName ? symbol.getName() : "", nullptr, function});
   if (hasName)
     word(names::kName, symbol.getName());
@@ -100,11 +100,7 @@ void Walk::describeComdat(const llvm::GlobalObject &object) {
   const llvm::Comdat *comdat = object.getComdat();
   if (!comdat)
     return;
-  const llvm::GlobalValue *leader = module.getNamedValue(comdat->getName());
-  if (leader && isAnonymous(*leader, policy))
-    value(names::kComdat, leader);
-  else
-    word(names::kComdat, comdat->getName());
+  word(names::kComdat, comdat->getName());
   word(names::kComdatKind, kComdatKinds[comdat->getSelectionKind()]);
 }
 

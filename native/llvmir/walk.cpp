@@ -22,8 +22,9 @@ llvm::SmallVector<const llvm::GlobalValue *, 0> symbolsOf(const llvm::Module &mo
 
 Walk::Walk(const llvm::Module &module, const Policy &policy, Interner &interner, const Ranks &ranks,
            Sink &sink)
-    : module(module), policy(policy), ranks(ranks), sink(sink), types(interner),
-      constants(interner, policy, ranks, types), metadataContents(interner, policy, constants) {
+    : module(module), policy(policy), ranks(ranks), sink(sink), anonymous(module, policy),
+      types(interner), constants(interner, policy, anonymous, ranks, types),
+      metadataContents(interner, policy, constants) {
   module.getContext().getMDKindNames(metadataKinds);
   module.getContext().getSyncScopeNames(scopes);
 }
@@ -60,7 +61,7 @@ void Walk::describeModule() {
 void Walk::describeListed() {
   auto symbols = symbolsOf(module);
   for (const llvm::GlobalValue *symbol : symbols)
-    if (isAnonymous(*symbol, policy))
+    if (anonymous.contains(*symbol))
       globals.try_emplace(symbol, globals.size());
   for (const llvm::GlobalValue *symbol : symbols)
     describe(*symbol);
@@ -69,7 +70,7 @@ void Walk::describeListed() {
 void Walk::describeUnordered() {
   auto symbols = symbolsOf(module);
   llvm::erase_if(symbols,
-                 [&](const llvm::GlobalValue *symbol) { return isAnonymous(*symbol, policy); });
+                 [&](const llvm::GlobalValue *symbol) { return anonymous.contains(*symbol); });
   llvm::sort(symbols, [](const llvm::GlobalValue *a, const llvm::GlobalValue *b) {
     return a->getName() < b->getName();
   });
@@ -81,7 +82,7 @@ void Walk::describeUnordered() {
 void Walk::describeRest() {
   auto symbols = symbolsOf(module);
   llvm::erase_if(symbols,
-                 [&](const llvm::GlobalValue *symbol) { return !isAnonymous(*symbol, policy); });
+                 [&](const llvm::GlobalValue *symbol) { return !anonymous.contains(*symbol); });
   llvm::stable_sort(symbols, [&](const llvm::GlobalValue *a, const llvm::GlobalValue *b) {
     return ranks.lookup(a) < ranks.lookup(b);
   });

@@ -91,6 +91,7 @@ private:
   const Policy &policy;
   const Ranks &ranks;
   Sink &sink;
+  const AnonymousSymbols anonymous;
   TypeContents types;
   ConstantContents constants;
   MetadataContents metadataContents;

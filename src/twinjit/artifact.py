@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from struct import Struct
 from struct import error as StructError
 from typing import Any
@@ -14,6 +13,7 @@ from blake3 import blake3
 
 from twinjit.errors import ArtifactError, ArtifactVersionError, KeyPartError
 from twinjit.key import DIGEST_SIZE, Key
+from twinjit.lazily import lazily
 
 __all__ = ["Artifact", "decode", "encode"]
 
@@ -125,7 +125,7 @@ class Artifact:
         """The object file; at a 16-byte boundary in memory if it comes from `decode`."""
         return self._contents["object"]
 
-    @cached_property
+    @lazily
     def key(self) -> Key:
         """The key with all its parts.
 
@@ -142,7 +142,7 @@ class Artifact:
             raise ArtifactError("the artifact's key is not the one it was stored under")
         return key
 
-    @cached_property
+    @lazily
     def signatures(self) -> list[dict[str, Any]]:
         """One object per callable function.
 
@@ -156,13 +156,13 @@ class Artifact:
             raise ArtifactError("the artifact's section 'signatures' holds a non-object")
         return signatures
 
-    @cached_property
+    @lazily
     def report(self) -> dict[str, Any]:
         """How the compilation went. Raises `ArtifactError` if the section is no JSON object."""
         report: dict[str, Any] = self._parse("report", dict)
         return report
 
-    @cached_property
+    @lazily
     def target(self) -> dict[str, Any]:
         """What the code runs on. Raises `ArtifactError` if the section is no JSON object."""
         target: dict[str, Any] = self._parse("target", dict)
@@ -177,7 +177,7 @@ class Artifact:
         """Copies of the further sections, by name."""
         return {name: bytes(content) for name, content in self.sections if name not in _REQUIRED}
 
-    @cached_property
+    @lazily
     def _contents(self) -> dict[str, bytes | memoryview]:
         return dict(self.sections)
 

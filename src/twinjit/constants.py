@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 from blake3 import blake3
 
 from twinjit.artifact import Artifact
 from twinjit.errors import ArtifactError
+from twinjit.lazily import lazily
 
 __all__ = ["LIFTED_SECTION", "NO_CONSTANTS", "Constants", "LiftedConstant"]
 
@@ -92,7 +92,7 @@ class Constants:
     types: tuple[str, ...] = ()
     contents: tuple[bytes, ...] = ()
 
-    @cached_property
+    @lazily
     def digest(self) -> bytes:
         """BLAKE3-256 over the contents and their sizes; empty where there are none."""
         if not self.contents:

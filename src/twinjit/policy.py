@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, Literal
 
 from twinjit.errors import PolicyError
+from twinjit.lazily import lazily
 
 __all__ = ["Policy"]
 
@@ -80,7 +80,7 @@ class Policy:
                 f"the policy's lift_bytes is {self.lift_bytes!r}; give a number of bytes from 1"
             )
 
-    @cached_property
+    @lazily
     def text(self) -> str:
         """The policy in canonical form, the same for equal policies.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from twinjit import reader
 from twinjit.constants import NO_CONSTANTS, Constants
 from twinjit.errors import UnfingerprintableError
+from twinjit.lazily import lazily
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.source import LiveModule, Source
@@ -35,14 +35,14 @@ class Subject:
         self._clock = clock
         self._policy = policy
 
-    @cached_property
+    @lazily
     def program(self) -> _mlir.Program:
         """In a private context. Compiling consumes it; ask for all else before."""
         parsed = _read(self.source, self._clock)
         self._clock.lap("parse")
         return parsed
 
-    @cached_property
+    @lazily
     def fingerprint(self) -> bytes | None:
         """None for a program that has none."""
         return self._identity[0]
@@ -56,7 +56,7 @@ class Subject:
         """Return the large constants that the policy takes for parameters."""
         return self._constants
 
-    @cached_property
+    @lazily
     def _identity(self) -> tuple[bytes | None, str]:
         from twinjit._native import _mlir
 
@@ -68,7 +68,7 @@ class Subject:
         finally:
             self._clock.lap("fingerprint")
 
-    @cached_property
+    @lazily
     def _constants(self) -> Constants:
         if self._policy.constants != "lift":
             return NO_CONSTANTS

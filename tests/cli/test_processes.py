@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +91,25 @@ def test_standard_output_that_is_full():
     assert done.returncode == 3
     assert b"No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["fingerprint", SAXPY], 0), (["diff", SAXPY, SAXPY], 0), (["diff", SAXPY, MLP, "--json"], 1)],
+)
+def test_standard_streams_that_are_closed(arguments, code):
+    command = shlex.join([sys.executable, "-m", "twinjit", *map(str, arguments)])
+    done = subprocess.run(["sh", "-c", f"{command} <&- >&-"], check=False, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (code, b"")
+
+
+def test_differences_to_standard_input_say_so():
+    done = process("diff", "-", SAXPY, input=TWICE.encode())
+    assert done.returncode == 1
+    assert b"[<stdin>:" in done.stdout
+    assert b"<bytes>" not in done.stdout
+    found = json.loads(process("diff", SAXPY, "-", "--json", input=TWICE.encode()).stdout)
+    assert any(each["location_b"].startswith("<stdin>:") for each in found["differences"])
 
 
 @pytest.mark.parametrize("command", [["fingerprint"], ["explain"], ["explain", "--json"]])

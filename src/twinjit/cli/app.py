@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -63,6 +65,20 @@ def _options(
     """Compile MLIR programs, each distinct one once, and run them."""
 
 
+def _open_standard_streams() -> None:
+    """Make what the caller has closed (``>&-``) the null device.
+
+    No file that is opened later may become a standard stream, and Python has None in place of it.
+    """
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(opened, True)
+    os.close(opened)
+    sys.stdin = sys.stdin or os.fdopen(0, "r", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
 def main() -> None:
     """Run the command line that this process was started with, and exit with its code."""
+    _open_standard_streams()
     app(prog_name="twinjit")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -75,7 +75,7 @@ def diff(
             language=language,
         )
         if json:
-            print_json(found.to_data())
+            print_json(_data(found))
         elif not quiet:
             show_diff(found, coloured(color.value))
     raise typer.Exit(_DIFFERENT if found else 0)
@@ -99,7 +99,22 @@ def _render(difference: twinjit.Difference) -> Text:
         text.append("\n  ")
         text.append(f"{line.sign} {line.value}" if line.sign else line.value, style)
         if line.location:
-            text.append(f"  [{line.location}]", "dim")
+            text.append(f"  [{_from_stdin(line.location)}]", "dim")
     if difference.note:
         text.append(f"\n  ({difference.note})", "italic")
     return text
+
+
+def _data(found: twinjit.Diff) -> dict[str, Any]:
+    data = found.to_data()
+    for difference in data["differences"]:
+        for side in ("location_a", "location_b"):
+            difference[side] = _from_stdin(difference[side])
+    return data
+
+
+def _from_stdin(location: str) -> str:
+    """Say where bytes came from, which the library was given."""
+    return (
+        location.replace("<bytes>:", "<stdin>:", 1) if location.startswith("<bytes>:") else location
+    )
