@@ -58,3 +58,13 @@ def test_bad_llvm_ir() -> None:
         twinjit.fingerprint("define i32 @f() {\n  %a = add i32 %a, 1\n  ret i32 %a\n}\n")
     with pytest.raises(ConfigError, match="language"):
         twinjit.fingerprint(LLVM, language="rust")
+
+
+def test_hint_at_unregistered_operations() -> None:
+    text = '"my.op"() : () -> ()'
+    with pytest.raises(ParseError, match="allow_unregistered=True"):
+        twinjit.fingerprint(text)
+    with pytest.raises(ParseError) as failed:
+        twinjit.fingerprint("func.func @f(")
+    assert "allow_unregistered" not in str(failed.value)
+    assert twinjit.domain(text, allow_unregistered=True) == ""
