@@ -92,7 +92,7 @@ def read_to_compile(source: Source) -> _mlir.Program:
         return _mlir.transfer(source.capsule)
     check_is_mlir(source)
     if source.bundle is None:
-        return _mlir.parse(source.data, source.name)
+        return _parse(source)
     program = _parse_foreign(source, source.bundle)
     _check_is_known(Unknown(*program.unknown()), source.bundle)
     return program
@@ -128,19 +128,28 @@ def _check_is_known(unknown: Unknown, bundle: Bundle) -> None:
     )
 
 
-def _parse(source: SourceBytes, *, allow_unregistered: bool) -> _mlir.Program:
+def _parse(source: SourceBytes, *, allow_unregistered: bool = False) -> _mlir.Program:
     from twinjit._native import _mlir
 
     try:
         return _mlir.parse(source.data, source.name, allow_unregistered)
     except ParseError as error:
-        if not any("-allow-unregistered-dialect" in each.message for each in error.diagnostics):
+        hint = _hint(error, source)
+        if not hint:
             raise
-        raise ParseError(
-            f"{error.message}: it has operations of a dialect that MLIR does not know; "
-            "allow_unregistered=True (--allow-unregistered) accepts such",
-            diagnostics=error.diagnostics,
-        ) from error
+        raise ParseError(f"{error.message}: {hint}", diagnostics=error.diagnostics) from error
+
+
+def _hint(error: ParseError, source: SourceBytes) -> str:
+    """Say what the user may have meant, where MLIR's own words mislead."""
+    if any("-allow-unregistered-dialect" in each.message for each in error.diagnostics):
+        return (
+            "it has operations of a dialect that MLIR does not know; allow_unregistered=True "
+            "(--allow-unregistered) accepts them to be fingerprinted and compared, not compiled"
+        )
+    if source.name == "<text>" and len(source.data.split()) == 1:
+        return f"nor is there a file '{source.data.decode().strip()}'"
+    return ""
 
 
 def _parse_foreign(source: SourceBytes, bundle: Bundle) -> _mlir.Program:
