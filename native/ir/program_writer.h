@@ -259,7 +259,7 @@ private:
       writeOperandsSorted(operation);
     else
       for (mlir::Value operand : operation.getOperands())
-        writeOperand(numberOf(operation, operand), operand);
+        writeOperand(operation, operand);
     sink.number(operation.getNumSuccessors());
     for (mlir::Block *successor : operation.getSuccessors()) {
       std::optional<uint32_t> number = numbers().of(successor);
@@ -271,31 +271,40 @@ private:
 
   void writeOperandsSorted(mlir::Operation &operation) {
     llvm::SmallVector<std::pair<uint32_t, mlir::Value>, 4> sorted;
-    for (mlir::Value operand : operation.getOperands())
-      sorted.push_back({numberOf(operation, operand), operand});
+    for (mlir::Value operand : operation.getOperands()) {
+      std::optional<uint32_t> number = numbers().of(operand);
+      sorted.push_back({number ? *number : outerNumber(operation, operand), operand});
+    }
     llvm::sort(sorted, llvm::less_first());
     llvm::SmallVector<mlir::Value, 4> operands;
     for (auto [number, operand] : sorted) {
-      writeOperand(number, operand);
+      number < kOuterValues ? sink.number(number) : writeOuter(number, operand);
       operands.push_back(operand);
     }
     sink.sorted(operation, operands);
   }
 
-  uint32_t numberOf(mlir::Operation &user, mlir::Value operand) {
-    if (std::optional<uint32_t> number = numbers().of(operand))
-      return *number;
-    if (depth != 1 || isInside(operand))
-      fail(user, "an operand is defined where it cannot be seen");
-    return kOuterValues + outer.insert({operand, outer.size()}).first->second;
+  void writeOperand(mlir::Operation &user, mlir::Value operand) {
+    std::optional<uint32_t> number = numbers().of(operand);
+    if (LLVM_LIKELY(number.has_value()))
+      sink.number(*number);
+    else
+      writeOuter(outerNumber(user, operand), operand);
   }
 
-  void writeOperand(uint32_t number, mlir::Value operand) {
+  // Not inlined: the loop over operands is hot, and these hardly ever run.
+  LLVM_ATTRIBUTE_NOINLINE uint32_t outerNumber(mlir::Operation &user, mlir::Value value) {
+    if (depth != 1 || isInside(value))
+      fail(user, "an operand is defined where it cannot be seen");
+    return kOuterValues + outer.insert({value, outer.size()}).first->second;
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void writeOuter(uint32_t number, mlir::Value value) {
     sink.number(number);
     if (number != kOuterValues + outerTypes)
       return;
     ++outerTypes;
-    content(operand.getType());
+    content(value.getType());
   }
 
   bool isInside(mlir::Value value) {
@@ -345,8 +354,6 @@ private:
   // Those around what is walked, from the outermost, which has no operation.
   llvm::SmallVector<mlir::Operation *> symbolTables = {nullptr};
   llvm::DenseMap<mlir::Operation *, uint32_t> symbolNumbers; // of those without a name
-  llvm::MapVector<mlir::Value, uint32_t> outer;              // values from outside, to their places
-  uint32_t outerTypes = 0;                                   // how many of their types are written
 
   struct HashOfDigest {
     size_t operator()(const Digest &digest) const {
@@ -375,6 +382,9 @@ private:
   };
   static constexpr size_t kRecentProperties = 512;
   std::vector<RecentProperties> recentProperties;
+
+  llvm::MapVector<mlir::Value, uint32_t> outer; // values from outside, to their places
+  uint32_t outerTypes = 0;                      // how many of their types are written
 
   std::string problem;
 };
