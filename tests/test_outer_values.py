@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mlir.ir as ir
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import twinjit
 from tests.live_programs import generic, loop, parse
@@ -141,3 +143,53 @@ def test_blocks_from_outside() -> None:
     branch = next(iter(function.regions[0].blocks[0]))
     with pytest.raises(UnfingerprintableError, match="a successor lies outside"):
         twinjit.fingerprint(branch)
+
+
+OUTER = ("%a", "%b", "%c", "%z")
+Operation = tuple[str, str, str]  # a name and two operands
+
+
+def write(bounds: list[str], body: list[Operation]) -> ir.Operation:
+    lines = "\n".join(
+        f"%v{place} = arith.{name} {x}, {y} : index" for place, (name, x, y) in enumerate(body)
+    )
+    return loop(
+        "func.func @f(%a: index, %b: index, %c: index) {\n%z = arith.constant 0 : index\n"
+        f"scf.for %i = {bounds[0]} to {bounds[1]} step {bounds[2]} {{\n{lines}\n}}\nreturn }}"
+    )
+
+
+def by_first_use(bounds: list[str], body: list[Operation]) -> list[object]:
+    """What the loop is, outer values named by the order of their first use."""
+    numbers: dict[str, str] = {}
+
+    def number(name: str) -> str:
+        return numbers.setdefault(name, str(len(numbers))) if name in OUTER else name
+
+    return [[*map(number, bounds)], *((name, number(x), number(y)) for name, x, y in body)]
+
+
+@st.composite
+def loops(draw: st.DrawFn) -> tuple[list[str], list[Operation]]:
+    bounds = draw(st.lists(st.sampled_from(OUTER), min_size=3, max_size=3))
+    body: list[Operation] = []
+    for place in range(draw(st.integers(0, 4))):
+        known = st.sampled_from([*OUTER, *(f"%v{each}" for each in range(place))])
+        body.append((draw(st.sampled_from(["addi", "subi"])), draw(known), draw(known)))
+    return bounds, body
+
+
+@given(loops(), st.permutations(OUTER), st.none() | st.sampled_from(OUTER))
+def test_same_exactly_if_first_uses_are(
+    program: tuple[list[str], list[Operation]], permuted: list[str], other: str | None
+) -> None:
+    bounds, body = program
+    renamed = dict(zip(OUTER, permuted, strict=True))
+    more = (
+        [renamed[each] for each in bounds],
+        [(name, renamed.get(x, x), renamed.get(y, y)) for name, x, y in body],
+    )
+    if other and body:
+        more[1][-1] = (*more[1][-1][:2], other)
+    check = assert_same if by_first_use(*program) == by_first_use(*more) else assert_different
+    check(write(*program), write(*more))
