@@ -47,3 +47,15 @@ def bytecode(module: ir.Module) -> bytes:
 def attribute(text: str) -> str:
     """A program that is little more than one attribute."""
     return f'"t.o"() {{a = {text}}} : () -> ()'
+
+
+_modules: list[ir.Module] = []  # an operation of MLIR 22.1's bindings does not keep its own alive
+
+
+def loop(text: str) -> ir.Operation:
+    """The loop of a function, alone: live, for no text could hold it."""
+    module = parse(text)
+    _modules.append(module)
+    (function,) = module.body
+    (block,) = function.regions[0]
+    return next(each for each in block if each.operation.name == "scf.for")

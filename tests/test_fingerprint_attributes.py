@@ -247,12 +247,24 @@ def test_recycled_contexts() -> None:
     assert len(set(expected.values())) == 5
 
 
-def test_what_is_defined_outside_is_refused() -> None:
+def test_block_from_outside_is_refused() -> None:
     module = parse("func.func @f(%x: i32) -> i32 {\n  cf.br ^b\n^b:\n  return %x : i32\n}")
     function = module.body.operations[0]
     branch = function.regions[0].blocks[0].operations[0]
-    ret = function.regions[0].blocks[1].operations[0]
     with pytest.raises(UnfingerprintableError, match=r"'cf\.br' at .*:2:3: a successor"):
         fingerprint(branch.operation)
-    with pytest.raises(UnfingerprintableError, match=r"'func\.return' at .*: an operand"):
-        fingerprint(ret.operation)
+
+
+def test_value_that_cannot_be_seen_is_refused() -> None:
+    """An operation isolated from above uses a value from above; the module is not verified."""
+    module = parse("%c = arith.constant 1 : i32\nfunc.func @f(%x: i32) {\n"
+                   "  %y = arith.addi %x, %x : i32\n  return\n}")  # fmt: skip
+    constant, function = module.body.operations
+    addition = function.regions[0].blocks[0].operations[0]
+    addition.operation.operands[0] = constant.operation.results[0]
+    for program in (module, function.operation):
+        with pytest.raises(UnfingerprintableError, match=r"'arith\.addi' at .*cannot be seen"):
+            fingerprint(program)
+    addition.operation.operands[0] = addition.operation.operands[1]
+    constant.operation.erase()
+    fingerprint(module)

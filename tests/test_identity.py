@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import llvmlite.binding
@@ -58,3 +59,22 @@ def test_bad_llvm_ir() -> None:
         twinjit.fingerprint("define i32 @f() {\n  %a = add i32 %a, 1\n  ret i32 %a\n}\n")
     with pytest.raises(ConfigError, match="language"):
         twinjit.fingerprint(LLVM, language="rust")
+
+
+def test_hint_at_unregistered_operations() -> None:
+    text = '"my.op"() : () -> ()'
+    with pytest.raises(ParseError, match="allow_unregistered=True"):
+        twinjit.fingerprint(text)
+    with pytest.raises(ParseError) as failed:
+        twinjit.fingerprint("func.func @f(")
+    assert "allow_unregistered" not in str(failed.value)
+    assert twinjit.domain(text, allow_unregistered=True) == ""
+
+
+@pytest.mark.parametrize("use", [twinjit.fingerprint, twinjit.compile])
+def test_hint_at_a_missing_file(use: Callable[[str], object]) -> None:
+    with pytest.raises(ParseError, match=r"nor is there a file 'nowhere\.txt'"):
+        use("nowhere.txt")
+    with pytest.raises(ParseError) as failed:
+        use("func.func @f(")
+    assert "there a file" not in str(failed.value)

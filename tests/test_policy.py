@@ -120,3 +120,11 @@ class TestModuleName:
             function, self.POLICY
         )
         assert not twinjit.equivalent(module, function)
+
+
+@pytest.mark.parametrize("policy", ["ignore", {"locations": "keep"}, {}, "", 0])
+def test_only_a_policy_is_one(policy: Any) -> None:
+    for use in (twinjit.fingerprint, lambda text, it: twinjit.equivalent(text, text, it),
+                lambda text, it: twinjit.diff(text, text, it)):  # fmt: skip
+        with pytest.raises(PolicyError, match=r"give a twinjit\.Policy or None"):
+            use("module {}", policy)

@@ -15,15 +15,16 @@ namespace twinjit {
 /// `domain` tells programs apart that cannot be compared, because they hold what only another build
 /// of MLIR knows; empty for none.
 ///
-/// A `root` that is not a builtin.module is fingerprinted as the module that would hold it alone.
-/// Never modifies the program. Interns attributes in its context (an operation's properties have no
-/// other portable form) and keeps digests there for the next call; hence it must not run while
-/// another thread mutates the program (the bytes of its resources and the bodies of its struct
-/// types included) or, in a context with multithreading disabled, uses the context at all. Loads no
-/// dialect, so passes may run in the context meanwhile, on other programs.
+/// A `root` that is not a builtin.module is fingerprinted as the module that would hold it alone;
+/// values that it uses from outside are like parameters: they have a type, and an order of first
+/// use. Never modifies the program. Interns attributes in its context (an operation's properties
+/// have no other portable form) and keeps digests there for the next call; hence it must not run
+/// while another thread mutates the program (the bytes of its resources and the bodies of its
+/// struct types included) or, in a context with multithreading disabled, uses the context at all.
+/// Loads no dialect, so passes may run in the context meanwhile, on other programs.
 ///
 /// Fails with Kind::Unfingerprintable on what has no content to hash (a resource without data, a
-/// value defined outside of `root`), naming it.
+/// successor outside of `root`), naming it.
 Outcome<Digest> fingerprint(mlir::Operation *root, const Policy &policy,
                             llvm::StringRef domain = "");
 

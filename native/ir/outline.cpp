@@ -5,6 +5,7 @@
 #include "ir/numbering.h"
 #include "ir/outline_text.h"
 #include "ir/policy_attributes.h"
+#include "ir/program_writer.h"
 #include "ir/symbol_order.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -67,6 +68,13 @@ private:
   size_t total = 0;
 };
 
+/// For what a ProgramWriter finds on its way.
+struct NoSink : PlainSink {
+  void number(uint32_t) {}
+  void digest(const Digest &) {}
+  bool stopped() const { return false; }
+};
+
 class Outliner {
 public:
   Outliner(mlir::Operation *root, const Policy &policy)
@@ -77,13 +85,16 @@ public:
   }
 
   Outcome<std::vector<OutlineRecord>> run() {
-    // Says what is wrong with the program, if anything is.
-    if (Outcome<Digest> whole = fingerprint(root, policy); !whole)
-      return whole.failure();
-    Numbers outer;
-    numberAround(*root, filter, order, outer);
+    NoSink sink;
+    ProgramWriter<NoSink> writer(root, policy, sink);
+    if (std::string problem = writer.run(); !problem.empty())
+      return Failure{Kind::Unfingerprintable, problem};
+    for (mlir::Value value : writer.outerValues())
+      outer.insert({value, outer.size()});
+    Numbers around;
+    numberAround(*root, filter, order, around);
     if (!isScope(*root))
-      numbers = std::move(outer); // the walk numbers the others
+      numbers = std::move(around); // the walk numbers the others
     Walk<Outliner>(order, *this).run(*root);
     if (!attributes.problem().empty())
       return Failure{Kind::Unfingerprintable, attributes.problem()};
@@ -107,6 +118,8 @@ public:
     for (mlir::Value result : operation.getResults())
       record.defines.push_back({identities.of(result), texts.of(result)});
     describe(operation, record);
+    if (&operation == root)
+      defineOuterValues(record);
     if (operation.getNumRegions() == 0)
       close(operation, records.size() - 1, identities.taken());
   }
@@ -158,7 +171,7 @@ private:
     llvm::SmallVector<mlir::Value> operands = sortedOperands(operation);
     for (auto [index, operand] : llvm::enumerate(operands))
       addReference(record, "operand " + std::to_string(index), identities.of(operand),
-                   texts.of(operand));
+                   nameOf(operand));
     for (auto [index, successor] : llvm::enumerate(operation.getSuccessors()))
       addReference(record, "successor " + std::to_string(index), identities.of(successor),
                    texts.of(*successor));
@@ -166,6 +179,19 @@ private:
       add(record, "result " + std::to_string(result.getResultNumber()) + " type", result.getType());
     if (!policy.ignoreLocations)
       add(record, "location", mlir::Attribute(operation.getLoc()));
+  }
+
+  /// The program has the values that it uses from outside as if they were its parameters.
+  void defineOuterValues(OutlineRecord &record) {
+    for (auto [value, place] : outer) {
+      record.defines.push_back({identities.of(value), nameOf(value)});
+      add(record, nameOf(value) + " type", value.getType());
+    }
+  }
+
+  std::string nameOf(mlir::Value value) {
+    auto *found = outer.find(value);
+    return found == outer.end() ? texts.of(value) : "outer value " + std::to_string(found->second);
   }
 
   void addAttributes(mlir::Operation &operation, OutlineRecord &record) {
@@ -212,10 +238,16 @@ private:
     llvm::SmallVector<mlir::Value> operands(operation.getOperands());
     if (!filter.ignoresOperandOrder(operation))
       return operands;
-    llvm::stable_sort(operands, [this](mlir::Value a, mlir::Value b) {
-      return numbers.of(a).value_or(0) < numbers.of(b).value_or(0);
-    });
+    llvm::stable_sort(operands,
+                      [this](mlir::Value a, mlir::Value b) { return numberOf(a) < numberOf(b); });
     return operands;
+  }
+
+  /// As ProgramWriter numbers it.
+  uint32_t numberOf(mlir::Value value) {
+    if (auto *found = outer.find(value); found != outer.end())
+      return kOuterValues + found->second;
+    return numbers.of(value).value_or(0);
   }
 
   void changeSymbolTable(mlir::Operation *table) {
@@ -242,6 +274,7 @@ private:
   AttributeDigests attributes;
   PolicyAttributes filter;
   VisitOrder order;
+  llvm::MapVector<mlir::Value, uint32_t> outer; // values from outside, to their places
   Numbers numbers;
   llvm::SmallVector<Numbers> scopes; // around that of `numbers`
   struct Open {

@@ -8,6 +8,7 @@
 #include "ir/symbol_order.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/xxhash.h"
 
 #include <unordered_map>
@@ -26,7 +27,8 @@ namespace twinjit {
 //              programs that have a symbol whose name does not count
 //   symbol     number of the symbol, if the mark says that its name does not count
 //   properties, attributes   content (a dictionary, empty where there are none)
-//   operands, successors     count, numbers of values, of blocks
+//   operands, successors     count, numbers of values, of blocks; on the first use of a value from
+//                            outside of the program, its type (a content) follows the number
 //   results    count, contents (types)
 //   location   content, only where locations count
 //   regions    count; each: count of blocks; each a block
@@ -38,7 +40,10 @@ namespace twinjit {
 //
 // Order: as numbering.h and symbol_order.h settle it. Values and blocks are numbered in that order
 // within the nearest operation that uses no value from outside, so that a use may come before its
-// definition; symbols without a name as they are met in the sequence.
+// definition; symbols without a name as they are met in the sequence; values from outside, which
+// the operation that is the program may use, from kOuterValues, as they are met.
+
+inline constexpr uint32_t kOuterValues = 1U << 31;
 
 /// What a Sink that wants the sequence alone does with the rest.
 struct PlainSink {
@@ -66,10 +71,10 @@ public:
   /// Why what was written is void; empty if it is good.
   std::string run() {
     bool isModule = llvm::isa<mlir::ModuleOp>(root);
-    Numbers &outer = enterScope();
+    Numbers &around = enterScope();
     if (!isModule)
-      outer.skipBlock(); // that of the module around it
-    numberAround(*root, filter, order, outer);
+      around.skipBlock(); // that of the module around it
+    numberAround(*root, filter, order, around);
     if (!isModule)
       beginModule();
     Walk<ProgramWriter>(order, *this).run(*root);
@@ -87,6 +92,11 @@ public:
     for (auto [symbol, number] : symbolNumbers)
       symbols[number] = symbol;
     return symbols;
+  }
+
+  /// After run(): the values from outside that are used, by number from kOuterValues.
+  llvm::SmallVector<mlir::Value> outerValues() const {
+    return llvm::SmallVector<mlir::Value>(llvm::make_first_range(outer));
   }
 
   // What the walk calls.
@@ -257,7 +267,7 @@ private:
       writeOperandsSorted(operation);
     else
       for (mlir::Value operand : operation.getOperands())
-        sink.number(numberOf(operation, operand));
+        writeOperand(operation, operand);
     sink.number(operation.getNumSuccessors());
     for (mlir::Block *successor : operation.getSuccessors()) {
       std::optional<uint32_t> number = numbers().of(successor);
@@ -269,22 +279,46 @@ private:
 
   void writeOperandsSorted(mlir::Operation &operation) {
     llvm::SmallVector<std::pair<uint32_t, mlir::Value>, 4> sorted;
-    for (mlir::Value operand : operation.getOperands())
-      sorted.push_back({numberOf(operation, operand), operand});
+    for (mlir::Value operand : operation.getOperands()) {
+      std::optional<uint32_t> number = numbers().of(operand);
+      sorted.push_back({number ? *number : outerNumber(operation, operand), operand});
+    }
     llvm::sort(sorted, llvm::less_first());
     llvm::SmallVector<mlir::Value, 4> operands;
     for (auto [number, operand] : sorted) {
-      sink.number(number);
+      number < kOuterValues ? sink.number(number) : writeOuter(number, operand);
       operands.push_back(operand);
     }
     sink.sorted(operation, operands);
   }
 
-  uint32_t numberOf(mlir::Operation &user, mlir::Value operand) {
+  void writeOperand(mlir::Operation &user, mlir::Value operand) {
     std::optional<uint32_t> number = numbers().of(operand);
-    if (!number)
-      fail(user, "an operand is defined outside of what is fingerprinted");
-    return number.value_or(0);
+    if (LLVM_LIKELY(number.has_value()))
+      sink.number(*number);
+    else
+      writeOuter(outerNumber(user, operand), operand);
+  }
+
+  // Not inlined: the loop over operands is hot, and these hardly ever run.
+  LLVM_ATTRIBUTE_NOINLINE uint32_t outerNumber(mlir::Operation &user, mlir::Value value) {
+    if (depth != 1 || isInside(value))
+      fail(user, "an operand is defined where it cannot be seen");
+    return kOuterValues + outer.insert({value, outer.size()}).first->second;
+  }
+
+  LLVM_ATTRIBUTE_NOINLINE void writeOuter(uint32_t number, mlir::Value value) {
+    sink.number(number);
+    if (number != kOuterValues + outerTypes)
+      return;
+    ++outerTypes;
+    content(value.getType());
+  }
+
+  bool isInside(mlir::Value value) {
+    mlir::Block *block = value.getParentBlock();
+    mlir::Operation *parent = block ? block->getParentOp() : nullptr;
+    return parent && root->isAncestor(parent);
   }
 
   /// What operation() would write for a plain module around `root`, and its block.
@@ -358,6 +392,9 @@ private:
   static constexpr size_t kMostProperties = 16384; // while many are missed
   std::vector<RecentProperties> recentProperties;
   size_t missedProperties = 0;
+
+  llvm::MapVector<mlir::Value, uint32_t> outer; // values from outside, to their places
+  uint32_t outerTypes = 0;                      // how many of their types are written
 
   std::string problem;
 };

@@ -15,7 +15,7 @@ from twinjit.compiler import Compiler
 from twinjit.config import Config, parse_size
 from twinjit.executable import Executable
 from twinjit.explanation import Explanation
-from twinjit.identity import equivalent, fingerprint
+from twinjit.identity import domain, equivalent, fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
 from twinjit.policy import Policy
@@ -46,6 +46,7 @@ __all__ = [
     "compile",
     "default_compiler",
     "diff",
+    "domain",
     "equivalent",
     "explain",
     "fingerprint",

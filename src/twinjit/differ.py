@@ -10,7 +10,7 @@ from twinjit.difference import Diff, Difference
 from twinjit.identity import open_comparand
 from twinjit.outline import Field, Record
 from twinjit.places import Places
-from twinjit.policy import Policy
+from twinjit.policy import Policy, policy_or_default
 
 __all__ = ["Diff", "Difference", "diff", "diff_outlines"]
 
@@ -42,7 +42,7 @@ def diff(
     TwinjitError
         As for `fingerprint`.
     """
-    policy = policy or Policy()
+    policy = policy_or_default(policy)
     first, second = (
         open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
         for each in (a, b)

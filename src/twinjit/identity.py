@@ -7,10 +7,10 @@ from typing import Protocol
 from twinjit import reader
 from twinjit._native import _llvm
 from twinjit.outline import Record, records
-from twinjit.policy import Policy
+from twinjit.policy import Policy, policy_or_default
 from twinjit.source import LiveModule, Source, SourceBytes, open_source
 
-__all__ = ["Comparand", "equivalent", "fingerprint", "open_comparand"]
+__all__ = ["Comparand", "domain", "equivalent", "fingerprint", "open_comparand"]
 
 
 class Comparand(Protocol):
@@ -32,9 +32,6 @@ class Comparand(Protocol):
 
     def outline(self, policy: Policy) -> list[Record]:
         """Write it down for a diff."""
-
-
-_DEFAULT = Policy()  # keeps its text
 
 
 def fingerprint(
@@ -75,14 +72,40 @@ def fingerprint(
         If part of it has no identity.
     UnsupportedProgramError
         If it is no program.
-    ConfigError
-        If `language` is not a language.
+    ConfigError, PolicyError
+        If `language` is not a language, or `policy` no policy.
     """
-    policy = policy or _DEFAULT
+    policy = policy_or_default(policy)
     comparand = open_comparand(
         program, policy, allow_unregistered=allow_unregistered, language=language
     )
     return comparand.fingerprint(policy).hex()
+
+
+def domain(program: object, *, allow_unregistered: bool = False, language: str = "auto") -> str:
+    """Say within which programs a fingerprint can be compared.
+
+    Parameters
+    ----------
+    program, allow_unregistered, language
+        As for `fingerprint`.
+
+    Returns
+    -------
+    str
+        Empty for a program that means the same to everyone: whoever holds it, its fingerprint is
+        the same. Else the package that alone knows what it means, its version, and the dialects,
+        such as ``"jaxlib 0.10.2: stablehlo"``. This is part of the fingerprint: programs of
+        different domains have different ones, and are not equivalent.
+
+    Raises
+    ------
+    TwinjitError
+        As for `fingerprint`.
+    """
+    return open_comparand(
+        program, policy_or_default(None), allow_unregistered=allow_unregistered, language=language
+    ).domain
 
 
 def equivalent(
@@ -110,7 +133,7 @@ def equivalent(
     TwinjitError
         As for `fingerprint`.
     """
-    policy = policy or _DEFAULT
+    policy = policy_or_default(policy)
     first, second = (
         open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
         for each in (a, b)

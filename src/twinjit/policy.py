@@ -10,7 +10,7 @@ from typing import Any, Literal
 from twinjit.errors import PolicyError
 from twinjit.lazily import lazily
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "policy_or_default"]
 
 # The words of each setting that takes a word, the default first.
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -126,6 +126,24 @@ class Policy:
         if unknown:
             raise PolicyError(f"a policy has no setting {unknown[0]!r}; it has {', '.join(known)}")
         return cls(**settings)
+
+
+_DEFAULT = Policy()  # keeps its text
+
+
+def policy_or_default(policy: object) -> Policy:
+    """Return a policy that was handed in, or the default for None.
+
+    Raises
+    ------
+    PolicyError
+        If it is neither.
+    """
+    if policy is None:
+        return _DEFAULT
+    if isinstance(policy, Policy):
+        return policy
+    raise PolicyError(f"policy is {policy!r}; give a twinjit.Policy or None")
 
 
 def _attribute_names(names: object) -> frozenset[str]:

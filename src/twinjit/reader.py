@@ -62,7 +62,7 @@ def read(source: Source, *, allow_unregistered: bool = False) -> Reading:
         return Reading(_mlir.transfer(source.capsule), "")
     check_is_mlir(source)
     if source.bundle is None:
-        program = _mlir.parse(source.data, source.name, allow_unregistered)
+        program = _parse(source, allow_unregistered=allow_unregistered)
         if not allow_unregistered:
             return Reading(program, "")
     else:
@@ -92,7 +92,7 @@ def read_to_compile(source: Source) -> _mlir.Program:
         return _mlir.transfer(source.capsule)
     check_is_mlir(source)
     if source.bundle is None:
-        return _mlir.parse(source.data, source.name)
+        return _parse(source)
     program = _parse_foreign(source, source.bundle)
     _check_is_known(Unknown(*program.unknown()), source.bundle)
     return program
@@ -128,6 +128,30 @@ def _check_is_known(unknown: Unknown, bundle: Bundle) -> None:
     )
 
 
+def _parse(source: SourceBytes, *, allow_unregistered: bool = False) -> _mlir.Program:
+    from twinjit._native import _mlir
+
+    try:
+        return _mlir.parse(source.data, source.name, allow_unregistered)
+    except ParseError as error:
+        hint = _hint(error, source)
+        if not hint:
+            raise
+        raise ParseError(f"{error.message}: {hint}", diagnostics=error.diagnostics) from error
+
+
+def _hint(error: ParseError, source: SourceBytes) -> str:
+    """Say what the user may have meant, where MLIR's own words mislead."""
+    if any("-allow-unregistered-dialect" in each.message for each in error.diagnostics):
+        return (
+            "it has operations of a dialect that MLIR does not know; allow_unregistered=True "
+            "(--allow-unregistered) accepts them to be fingerprinted and compared, not compiled"
+        )
+    if source.name == "<text>" and len(source.data.split()) == 1:
+        return f"nor is there a file '{source.data.decode().strip()}'"
+    return ""
+
+
 def _parse_foreign(source: SourceBytes, bundle: Bundle) -> _mlir.Program:
     from twinjit._native import _mlir
 
@@ -139,6 +163,11 @@ def _parse_foreign(source: SourceBytes, bundle: Bundle) -> _mlir.Program:
 
 def _explained(error: TwinjitError, bundle: Bundle) -> TwinjitError:
     """Say what `error` means for a program that was good to its bundle."""
+    if any("undeclared SSA value" in each.message for each in error.diagnostics):
+        return UnsupportedProgramError(
+            f"the operation of {bundle} uses values from outside of it, which its text does not "
+            "hold; hand over the function or module that it is in"
+        )
     return type(error)(
         f"{error.message}: {bundle} has another MLIR than twinjit, and the two differ in what the "
         f"program has; lower it to operations that both know with {bundle.package}, or use a "

@@ -125,3 +125,10 @@ def test_policies_of_several_settings(ok, mlir):
 
 def test_policies_that_mean_nothing(fails, mlir):
     assert "'--policy'" in fails(2, "fingerprint", mlir(TWICE), "--policy", "locations=maybe")
+
+
+def test_standard_input_has_a_name(differs, mlir):
+    a = mlir(TWICE)
+    assert "[<stdin>:3:8]" in differs(a, "-", input=THRICE)
+    (found, *_) = json.loads(differs("-", a, "--json", input=THRICE))["differences"]
+    assert found["location_a"].startswith("<stdin>:")

@@ -146,3 +146,20 @@ def test_cache_that_is_off(fails, monkeypatch):
     assert "--cache" in fails(1, "cache", "stats", "--cache", "off")
     monkeypatch.setenv("TWINJIT_CACHE", "off")
     assert "no disk cache" in fails(1, "cache", "path")
+
+
+@pytest.mark.parametrize("command", ["run", "compile", "explain", "fingerprint"])
+def test_language(cli, tmp_path, command):
+    program = tmp_path / "program.ll"
+    program.write_text(f"{TWICE}\n")
+    result = cli(command, program, "--language", "llvm")
+    assert result.exit_code == 1
+    assert "LLVM IR" in result.stderr
+    assert cli(command, program, "--language", "cobol").exit_code == 2
+
+
+def test_language_that_is_said(ok, tmp_path):
+    program = tmp_path / "empty.ll"
+    program.write_text("")
+    said = [ok("fingerprint", program, "--language", language) for language in ("mlir", "llvm")]
+    assert said[0] != said[1] == ok("fingerprint", program)

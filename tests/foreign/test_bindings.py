@@ -71,7 +71,7 @@ def jaxlib() -> ModuleType:
 
 
 def domain(program: object) -> str:
-    return reader.read(open_source(program)).domain
+    return twinjit.domain(program)
 
 
 class TestSameProgram:
@@ -271,3 +271,11 @@ def test_invalidated_operation(ir: ModuleType) -> None:
 
 def test_own_bindings_keep_their_way() -> None:
     assert isinstance(open_source(parse_here("module {}")), LiveModule)
+
+
+def test_values_from_outside(ir: ModuleType) -> None:
+    text = "func.func @f(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }"
+    module = parse(ir, text)
+    block = module.body.operations[0].regions[0].blocks[0]
+    with pytest.raises(UnsupportedProgramError, match="values from outside of it"):
+        twinjit.fingerprint(block.operations[0])

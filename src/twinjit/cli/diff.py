@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from typing import Annotated, Any
 
@@ -36,7 +37,9 @@ class _Colour(str, Enum):
     never = "never"
 
 
-A = Annotated[str, typer.Argument(metavar="A", help="A program; - for standard input.")]
+A = Annotated[
+    str, typer.Argument(metavar="A", help="MLIR or LLVM IR, text or binary; - for standard input.")
+]
 B = Annotated[str, typer.Argument(metavar="B", help="The program to compare it with.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing; the exit code is the answer.")
@@ -74,11 +77,26 @@ def diff(
             allow_unregistered=allow_unregistered,
             language=language,
         )
+        found = _from_standard_input(found)
         if json:
             print_json(_data(found))
         elif not quiet:
             show_diff(found, coloured(color.value))
     raise typer.Exit(_DIFFERENT if found else 0)
+
+
+def _from_standard_input(found: twinjit.Diff) -> twinjit.Diff:
+    """Name where programs come from that the library got as bytes."""
+
+    def named(location: str) -> str:
+        return location.replace("<bytes>", "<stdin>")
+
+    return twinjit.Diff(
+        [
+            replace(each, location_a=named(each.location_a), location_b=named(each.location_b))
+            for each in found
+        ]
+    )
 
 
 def show_diff(found: twinjit.Diff, console: Console) -> None:

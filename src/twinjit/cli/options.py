@@ -32,6 +32,13 @@ __all__ = [
 STDIN = "-"
 _NO_CACHE = "off"
 
+
+def _check_language(word: str) -> str:
+    if word not in ("auto", "mlir", "llvm"):
+        raise typer.BadParameter(f"{word!r} is neither auto, mlir nor llvm")
+    return word
+
+
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="MLIR text or bytecode; - for standard input.")
 ]
@@ -63,7 +70,9 @@ AllowUnregistered = Annotated[
 Language = Annotated[
     str,
     typer.Option(
-        metavar="auto|mlir|llvm", help="The programs' language, if it is not to be found out."
+        callback=_check_language,
+        metavar="auto|mlir|llvm",
+        help="What FILE is in, where that should not be found out.",
     ),
 ]
 Policy = Annotated[

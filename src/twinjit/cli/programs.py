@@ -18,6 +18,7 @@ from twinjit.cli.options import (
     Confirm,
     File,
     Json,
+    Language,
     OptLevel,
     Pipeline,
     Policy,
@@ -35,7 +36,9 @@ _PART_WIDTH = 64
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="MLIR text or bytecode; - for standard input."),
+    typer.Argument(
+        metavar="FILE...", help="MLIR or LLVM IR, text or binary; - for standard input."
+    ),
 ]
 Output = Annotated[
     str | None,
@@ -57,6 +60,7 @@ def compile_program(
     opt_level: OptLevel = 3,
     policy: Policy = None,
     confirm: Confirm = None,
+    language: Language = "auto",
     cache: Cache = None,
     json: Json = False,
 ) -> None:
@@ -72,7 +76,7 @@ def compile_program(
     compiler = open_compiler(
         cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
     )
-    executable = compiler.compile(open_program(file))
+    executable = compiler.compile(open_program(file), language=language)
     if path == _STDOUT:
         sys.stdout.buffer.write(executable.object_code)
         return
@@ -96,6 +100,7 @@ def fingerprint(
     *,
     policy: Policy = None,
     allow_unregistered: AllowUnregistered = False,
+    language: Language = "auto",
     json: Json = False,
 ) -> None:
     """Print the fingerprints of programs.
@@ -110,7 +115,7 @@ def fingerprint(
         try:
             program = open_program(file)
             row["fingerprint"] = twinjit.fingerprint(
-                program, counts, allow_unregistered=allow_unregistered
+                program, counts, allow_unregistered=allow_unregistered, language=language
             )
         except (TwinjitError, OSError) as error:
             code = max(code, report_error(error))
@@ -131,6 +136,7 @@ def explain(
     opt_level: OptLevel = 3,
     policy: Policy = None,
     confirm: Confirm = None,
+    language: Language = "auto",
     cache: Cache = None,
     json: Json = False,
 ) -> None:
@@ -138,7 +144,7 @@ def explain(
     compiler = open_compiler(
         cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
     )
-    explanation = compiler.explain(open_program(file))
+    explanation = compiler.explain(open_program(file), language=language)
     store = compiler.store.root if compiler.store else None
     if json:
         print_json(
@@ -171,6 +177,8 @@ def _default_output(file: str) -> str:
 
 def _abbreviate(value: str | bytes, *, full: bool) -> str:
     text = value if isinstance(value, str) else value.hex()
+    if not text:
+        return "none"
     if full or len(text) <= _PART_WIDTH:
         return text
     return f"{text[:_PART_WIDTH]}… ({len(text)} characters)"

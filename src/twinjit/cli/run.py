@@ -16,6 +16,7 @@ from twinjit.cli.options import (
     Confirm,
     File,
     Json,
+    Language,
     OptLevel,
     Pipeline,
     Policy,
@@ -86,6 +87,7 @@ def run(
     opt_level: OptLevel = 3,
     policy: Policy = None,
     confirm: Confirm = None,
+    language: Language = "auto",
     cache: Cache = None,
     json: Json = False,
 ) -> None:
@@ -98,7 +100,7 @@ def run(
     compiler = open_compiler(
         cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
     )
-    executable = compiler.compile(open_program(file))
+    executable = compiler.compile(open_program(file), language=language)
     name = entry or _only_entry(executable)
     function = executable[name]
     signature = executable.signatures[name]
