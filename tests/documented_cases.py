@@ -55,6 +55,14 @@ def _loops(step: str, other_step: str) -> list[Pair]:
     return [Pair(loop(_LOOP.replace("BOUND", step)), loop(_LOOP.replace("BOUND", other_step)))]
 
 
+def _resources(one: str, two: str) -> str:
+    data = ", ".join(f'{key}: "0x0400000001000000"' for key in sorted({one, two}))
+    uses = f"[dense_resource<{one}> : tensor<1xi32>, dense_resource<{two}> : tensor<1xi32>]"
+    return (
+        f'"t.o"() {{a = {uses}}} : () -> ()\n{{-# dialect_resources: {{builtin: {{{data}}}}} #-}}'
+    )
+
+
 MLIR = {
     "other names of values, blocks, arguments": named("ssa_names", "block_labels"),
     "pretty or generic syntax; aliases; order of attributes": named(
@@ -92,6 +100,9 @@ MLIR = {
     '`"x\\00y"`, `"x"`; `["ab", "c"]`, `["a", "bc"]`': named("string_with_nul", "array_boundaries"),
     "`dense<[1, 1]>`, `dense<1>`": named("splat_spelling"),
     "a resource by another key": named("resource_renamed"),
+    "one resource twice, or two of the same bytes": [
+        Pair(_resources("k", "k"), _resources("k", "other"), allow_unregistered=True)
+    ],
     "a resource's bytes changed, its key kept": named("resource_bytes"),
     "`distinct[0]<…>`, `distinct[7]<…>`": named("distinct_renumbered"),
     "one distinct attribute twice, or two": named("distinct_shared", "distinct_across_functions"),

@@ -27,13 +27,36 @@ public:
     fields.string(domain);
   }
 
-  void number(uint32_t value) { fields.number32(value); }
-  void digest(const Digest &value) { fields.digest(value); }
+  void number(uint32_t value) {
+    if (used == buffer.size())
+      flush();
+    buffer[used++] = value;
+  }
+  void digest(const Digest &value) {
+    if (used + kDigestWords > buffer.size())
+      flush();
+    std::memcpy(&buffer[used], value.data(), sizeof value);
+    used += kDigestWords;
+  }
   bool stopped() const { return false; }
-  Digest finish() { return fields.finish(); }
+  Digest finish() {
+    flush();
+    return fields.finish();
+  }
 
 private:
+  static constexpr size_t kDigestWords = sizeof(Digest) / sizeof(uint32_t);
+
+  void flush() {
+    static_assert(llvm::endianness::native == llvm::endianness::little,
+                  "a number lies in memory as number32 writes it");
+    fields.encoded({reinterpret_cast<const uint8_t *>(buffer.data()), used * sizeof(uint32_t)});
+    used = 0;
+  }
+
   FieldHasher fields;
+  std::array<uint32_t, 2048> buffer; // not yet in `fields`
+  size_t used = 0;
 };
 
 /// Keeps a sequence. Its digests are numbers in a ContentTable.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "ir/identity_attributes.h"
-#include "ir/numbering.h"
 #include "ir/outline_text.h"
 #include "ir/policy_attributes.h"
+#include "ir/scope_numbers.h"
 #include "ir/symbol_order.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -63,22 +63,17 @@ public:
   ProgramWriter(mlir::Operation *root, const Policy &policy, Sink &sink,
                 ContentTable *exact = nullptr)
       : root(root), policy(policy), sink(sink), renamed(root, policy),
-        attributes(root->getContext(), *this, exact), filter(policy, renamed, root), slots(kSlots),
-        recentProperties(kRecentProperties) {
+        attributes(root->getContext(), *this, exact), filter(policy, renamed, root),
+        numbers(root, filter, order), slots(kSlots), recentProperties(kRecentProperties) {
     orderSymbols(root, filter, order);
   }
 
   /// Why what was written is void; empty if it is good.
   std::string run() {
-    bool isModule = llvm::isa<mlir::ModuleOp>(root);
-    Numbers &around = enterScope();
-    if (!isModule)
-      around.skipBlock(); // that of the module around it
-    numberAround(*root, filter, order, around);
-    if (!isModule)
+    if (!isModule())
       beginModule();
     Walk<ProgramWriter>(order, *this).run(*root);
-    if (!isModule)
+    if (!isModule())
       sink.number(kEnd);
     return problem;
   }
@@ -103,6 +98,7 @@ public:
   void operation(mlir::Operation &operation) {
     if (isSymbolTable(operation)) // its own attributes may mean what is in it
       enterSymbolTable(operation);
+    numbers.define(operation);
     content(operation.getName().getIdentifier());
     writeAttributes(operation);
     writeUses(operation);
@@ -118,23 +114,26 @@ public:
 
   bool descend(mlir::Operation &operation) {
     if (isScope(operation))
-      numberInside(operation, filter, order, enterScope());
+      numbers.enter(operation);
     return true;
   }
 
   void endOperation(mlir::Operation &operation) {
     if (isScope(operation))
-      --depth;
+      numbers.leave();
     if (isSymbolTable(operation))
       leaveSymbolTable();
   }
 
   void region(mlir::Region &region) {
     sink.number(static_cast<uint32_t>(region.getBlocks().size()));
+    if (!region.empty() && !region.hasOneBlock())
+      numbers.goAhead(); // settles the order of the blocks, too
   }
   void reached(mlir::Region &) {}
 
   void block(mlir::Block &block) {
+    numbers.define(block);
     sink.number(block.getNumArguments());
     for (mlir::BlockArgument argument : block.getArguments()) {
       content(argument.getType());
@@ -182,15 +181,7 @@ private:
     std::fill(recentProperties.begin(), recentProperties.end(), RecentProperties());
   }
 
-  // Numbers
-
-  Numbers &enterScope() {
-    if (depth == scopes.size())
-      scopes.push_back(std::make_unique<Numbers>());
-    scopes[depth]->clear();
-    return *scopes[depth++];
-  }
-  const Numbers &numbers() const { return *scopes[depth - 1]; }
+  bool isModule() const { return llvm::isa<mlir::ModuleOp>(root); }
 
   // Contents
 
@@ -270,7 +261,7 @@ private:
         writeOperand(operation, operand);
     sink.number(operation.getNumSuccessors());
     for (mlir::Block *successor : operation.getSuccessors()) {
-      std::optional<uint32_t> number = numbers().of(successor);
+      std::optional<uint32_t> number = numbers.find(successor);
       if (!number)
         return fail(operation, "a successor lies outside of what is fingerprinted");
       sink.number(*number);
@@ -280,7 +271,7 @@ private:
   void writeOperandsSorted(mlir::Operation &operation) {
     llvm::SmallVector<std::pair<uint32_t, mlir::Value>, 4> sorted;
     for (mlir::Value operand : operation.getOperands()) {
-      std::optional<uint32_t> number = numbers().of(operand);
+      std::optional<uint32_t> number = numbers.find(operand);
       sorted.push_back({number ? *number : outerNumber(operation, operand), operand});
     }
     llvm::sort(sorted, llvm::less_first());
@@ -293,7 +284,7 @@ private:
   }
 
   void writeOperand(mlir::Operation &user, mlir::Value operand) {
-    std::optional<uint32_t> number = numbers().of(operand);
+    std::optional<uint32_t> number = numbers.find(operand);
     if (LLVM_LIKELY(number.has_value()))
       sink.number(*number);
     else
@@ -302,7 +293,7 @@ private:
 
   // Not inlined: the loop over operands is hot, and these hardly ever run.
   LLVM_ATTRIBUTE_NOINLINE uint32_t outerNumber(mlir::Operation &user, mlir::Value value) {
-    if (depth != 1 || isInside(value))
+    if (!numbers.isAround() || isInside(value))
       fail(user, "an operand is defined where it cannot be seen");
     return kOuterValues + outer.insert({value, outer.size()}).first->second;
   }
@@ -357,8 +348,7 @@ private:
   const mlir::DictionaryAttr empty = mlir::DictionaryAttr::get(root->getContext());
 
   VisitOrder order;
-  std::vector<std::unique_ptr<Numbers>> scopes; // of the scopes that are open, and some to reuse
-  size_t depth = 0;                             // how many are open
+  ScopeNumbers numbers;
   // Those around what is walked, from the outermost, which has no operation.
   llvm::SmallVector<mlir::Operation *> symbolTables = {nullptr};
   llvm::DenseMap<mlir::Operation *, uint32_t> symbolNumbers; // of those without a name
