@@ -28,6 +28,7 @@ import hashlib
 import io
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -106,8 +107,7 @@ def _by_size(sizes: dict[str, int], rounds: int) -> dict[str, float]:
     modules["one_function"] = parse(one_function(100_000))
     counts = {name: count(module) for name, module in modules.items()}
     functions: dict[str, Callable[[], object]] = {
-        name: lambda module=module: twinjit.fingerprint(module)  # type: ignore[misc]
-        for name, module in modules.items()
+        name: partial(twinjit.fingerprint, module) for name, module in modules.items()
     }
     repeat = {name: max(3, 100_000 // counts[name]) for name in modules}
     seconds = interleave(functions, rounds=rounds, repeat=repeat)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from twinjit.alignment import FREE, NONE, Interner, Pairing, Tree, alignments
 from twinjit.comparison import Finding, Reference, compare
 from twinjit.difference import Diff, Difference
-from twinjit.identity import open_comparand
+from twinjit.identity import open_pair
 from twinjit.outline import Field, Record
 from twinjit.places import Places
 from twinjit.policy import Policy, policy_or_default
@@ -43,9 +43,8 @@ def diff(
         As for `fingerprint`.
     """
     policy = policy_or_default(policy)
-    first, second = (
-        open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
-        for each in (a, b)
+    first, second = open_pair(
+        a, b, policy, allow_unregistered=allow_unregistered, language=language
     )
     if first.language != second.language:
         return Diff([_whole("language", first.language, second.language)])

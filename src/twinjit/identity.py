@@ -10,7 +10,7 @@ from twinjit.outline import Record, records
 from twinjit.policy import Policy, policy_or_default
 from twinjit.source import LiveModule, Source, SourceBytes, open_source
 
-__all__ = ["Comparand", "domain", "equivalent", "fingerprint", "open_comparand"]
+__all__ = ["Comparand", "domain", "equivalent", "fingerprint", "open_comparand", "open_pair"]
 
 
 class Comparand(Protocol):
@@ -134,13 +134,22 @@ def equivalent(
         As for `fingerprint`.
     """
     policy = policy_or_default(policy)
-    first, second = (
-        open_comparand(each, policy, allow_unregistered=allow_unregistered, language=language)
-        for each in (a, b)
+    first, second = open_pair(
+        a, b, policy, allow_unregistered=allow_unregistered, language=language
     )
     if (first.language, first.domain) != (second.language, second.domain):
         return False
     return first.equivalent(second, policy)
+
+
+def open_pair(
+    a: object, b: object, policy: Policy, *, allow_unregistered: bool, language: str
+) -> tuple[Comparand, Comparand]:
+    """Bring two programs into forms that can be compared, as `open_comparand` does."""
+    return (
+        open_comparand(a, policy, allow_unregistered=allow_unregistered, language=language),
+        open_comparand(b, policy, allow_unregistered=allow_unregistered, language=language),
+    )
 
 
 def open_comparand(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ class Unknown(NamedTuple):
     references: list[str]
 
 
-class Bundle:
+class Bundle(ABC):
     """The package, a build of MLIR of its own or none, that holds a program.
 
     Parameters
@@ -91,13 +92,13 @@ class Bundle:
             f"{self} cannot print the program: {type(error).__name__}: {error}"
         )
 
+    @abstractmethod
     def registers_operation(self, name: str) -> bool:
         """Whether an operation of the program is registered in the bundle."""
-        raise NotImplementedError
 
+    @abstractmethod
     def registers_dialect(self, namespace: str) -> bool:
         """Whether a dialect of attributes or types of the program is."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

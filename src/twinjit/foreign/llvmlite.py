@@ -25,8 +25,8 @@ def write(program: Any, *, locations: bool) -> Written | None:  # noqa: ARG001  
 class _Bundle(Bundle):
     """LLVM IR has no dialects, and thus no domain."""
 
-    def registers_operation(self, name: str) -> bool:  # noqa: ARG002
+    def registers_operation(self, name: str) -> bool:  # noqa: ARG002 -- all names are answered alike
         return False
 
-    def registers_dialect(self, namespace: str) -> bool:  # noqa: ARG002
+    def registers_dialect(self, namespace: str) -> bool:  # noqa: ARG002 -- all names are answered alike
         return False
