@@ -128,6 +128,8 @@ def forms(module: ir.Module) -> Iterator[str | bytes]:
     if "dense_resource<" in text:  # lost with the local scope, and in attributes that hide it
         return
     yield operation.get_asm(use_local_scope=True)
+    if any("#dlti" in line and "distinct" in line for line in text.splitlines()):
+        return  # bytecode has DLTI's attributes as text, which makes a distinct one in it another
     yield bytecode(module)
     has_properties = "<{" in text  # of unregistered operations: lost by older versions
     for version in (5, 6) if has_properties else range(7):
