@@ -45,9 +45,6 @@ public:
   /// Give a block's number to none.
   void skipBlock() { ++blockCount; }
 
-  /// Of all values that are numbered.
-  uint32_t count() const { return values; }
-
   void clear() {
     operations.clear();
     blocks.clear();

@@ -2,10 +2,10 @@
 
 #include "ir/identity.h"
 #include "ir/identity_attributes.h"
-#include "ir/numbering.h"
 #include "ir/outline_text.h"
 #include "ir/policy_attributes.h"
 #include "ir/program_writer.h"
+#include "ir/scope_numbers.h"
 #include "ir/symbol_order.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -80,7 +80,7 @@ public:
   Outliner(mlir::Operation *root, const Policy &policy)
       : root(root), policy(policy), texts(root), renamed(root, policy),
         identities(renamed, symbolTable), attributes(root->getContext(), identities),
-        filter(policy, renamed, root) {
+        filter(policy, renamed, root), numbers(root, filter, order) {
     orderSymbols(root, filter, order);
   }
 
@@ -91,10 +91,6 @@ public:
       return Failure{Kind::Unfingerprintable, problem};
     for (mlir::Value value : writer.outerValues())
       outer.insert({value, outer.size()});
-    Numbers around;
-    numberAround(*root, filter, order, around);
-    if (!isScope(*root))
-      numbers = std::move(around); // the walk numbers the others
     Walk<Outliner>(order, *this).run(*root);
     if (!attributes.problem().empty())
       return Failure{Kind::Unfingerprintable, attributes.problem()};
@@ -107,6 +103,7 @@ public:
       symbolTables.push_back(&operation);
       changeSymbolTable(&operation);
     }
+    numbers.define(operation);
     uint32_t mark = filter.markOf(operation);
     mlir::StringAttr name = symbolName(&operation);
     OutlineRecord &record = records.emplace_back(
@@ -126,10 +123,8 @@ public:
 
   bool descend(mlir::Operation &operation) {
     open.push_back({records.size() - 1, identities.taken()});
-    if (isScope(operation)) {
-      scopes.push_back(std::exchange(numbers, Numbers()));
-      numberInside(operation, filter, order, numbers);
-    }
+    if (isScope(operation))
+      numbers.enter(operation);
     ++depth;
     return true;
   }
@@ -137,7 +132,7 @@ public:
   void endOperation(mlir::Operation &operation) {
     --depth;
     if (isScope(operation))
-      numbers = scopes.pop_back_val();
+      numbers.leave();
     if (isSymbolTable(operation)) {
       symbolTables.pop_back();
       changeSymbolTable(symbolTables.back());
@@ -146,10 +141,15 @@ public:
     close(operation, record, met);
   }
 
-  void region(mlir::Region &) { records.push_back({depth, "region", "region", "", ""}); }
+  void region(mlir::Region &region) {
+    records.push_back({depth, "region", "region", "", ""});
+    if (!region.empty() && !region.hasOneBlock())
+      numbers.goAhead(); // settles the order of the blocks, too
+  }
   void reached(mlir::Region &) {}
 
   void block(mlir::Block &block) {
+    numbers.define(block);
     OutlineRecord &record =
         records.emplace_back(OutlineRecord{depth + 1, "block", "block", "", ""});
     record.defines.push_back({identities.of(&block), texts.of(block)});
@@ -247,7 +247,7 @@ private:
   uint32_t numberOf(mlir::Value value) {
     if (auto *found = outer.find(value); found != outer.end())
       return kOuterValues + found->second;
-    return numbers.of(value).value_or(0);
+    return numbers.find(value).value_or(0);
   }
 
   void changeSymbolTable(mlir::Operation *table) {
@@ -275,8 +275,7 @@ private:
   PolicyAttributes filter;
   VisitOrder order;
   llvm::MapVector<mlir::Value, uint32_t> outer; // values from outside, to their places
-  Numbers numbers;
-  llvm::SmallVector<Numbers> scopes; // around that of `numbers`
+  ScopeNumbers numbers;
   struct Open {
     size_t record;
     size_t met; // identities before it
