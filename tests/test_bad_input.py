@@ -227,7 +227,7 @@ def test_optimisation_level_out_of_range(level):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("pipeline", None), ("pipeline", b"cse"), ("target", "x86"), ("config", 3)],
+    [("pipeline", None), ("pipeline", b"cse"), ("target", "x86"), ("settings", 3)],
 )
 def test_option_of_another_type(option, value):
     with pytest.raises(errors.ConfigError, match=option):

@@ -117,8 +117,8 @@ def test_auto_and_its_choice_share_the_artifact(compiler):
 
 
 def test_memory_is_bounded(tmp_path):
-    config = twinjit.Config(memory_max_bytes=20_000)
-    compiler = twinjit.Compiler(cache=False, config=config)
+    settings = twinjit.Settings(memory_max_bytes=20_000)
+    compiler = twinjit.Compiler(cache=False, settings=settings)
     texts = [TEXT.replace("@f", f"@f{i}") for i in range(20)]
     kept = compiler.compile(texts[0])
     for text in texts:

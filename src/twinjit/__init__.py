@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from twinjit.compiler import Compiler
-from twinjit.config import Config, parse_size
 from twinjit.executable import Executable
 from twinjit.explanation import Explanation
 from twinjit.identity import domain, equivalent, fingerprint
@@ -20,6 +19,7 @@ from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
 from twinjit.policy import Policy
 from twinjit.report import Report
+from twinjit.settings import Settings, parse_size
 from twinjit.signature import Signature, Value
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMED_PIPELINES",
     "Compiler",
-    "Config",
     "Diff",
     "Difference",
     "DiskStore",
@@ -40,6 +39,7 @@ __all__ = [
     "Pipeline",
     "Policy",
     "Report",
+    "Settings",
     "Signature",
     "Target",
     "Value",

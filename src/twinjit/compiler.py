@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from twinjit import reader
 from twinjit.artifact import Artifact
-from twinjit.config import Config, Confirm
 from twinjit.confirmation import Confirmer
 from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.executable import Executable, LoadedCode
@@ -31,6 +30,7 @@ from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
+from twinjit.settings import Confirm, Settings
 from twinjit.source import SourceBytes, open_source
 from twinjit.subject import Subject, live_fingerprint, load_mlir
 from twinjit.target import Target
@@ -69,12 +69,12 @@ class Compiler:
         the same under it share their code, but for large constants that it takes for parameters.
     confirm
         ``"always"`` to compare the program of each hit in full with the one that the code was
-        compiled from, which artifacts then contain; ``"never"``; by default what `config` says.
+        compiled from, which artifacts then contain; ``"never"``; by default what `settings` says.
         Code of another program is discarded and counted (``refuted``), and the program compiled.
     cache
-        True for the disk store that `config` names; False, None or ``"off"`` for none; or a
+        True for the disk store that `settings` names; False, None or ``"off"`` for none; or a
         directory.
-    config
+    settings
         Settings; by default the environment's.
 
     Raises
@@ -94,20 +94,20 @@ class Compiler:
         policy: Policy | None = None,
         confirm: Confirm | None = None,
         cache: bool | str | os.PathLike[str] | None = True,
-        config: Config | None = None,
+        settings: Settings | None = None,
     ) -> None:
-        check_options(pipeline, opt_level, target, policy, confirm, config)
-        config = config or Config.from_environment()
+        check_options(pipeline, opt_level, target, policy, confirm, settings)
+        settings = settings or Settings.load()
         self.pipeline = pipeline
         self.opt_level = opt_level
         self.target = target or Target.host()
         self.target.check_runs_here()
         self.policy = policy or Policy()
-        self.confirm = confirm or config.confirm
-        self.store = open_store(cache, config)
+        self.confirm = confirm or settings.confirm
+        self.store = open_store(cache, settings)
         self._fixed_parts = _fixed_parts(self.policy, opt_level, self.target)
         self._hasher = RequestHasher([*self._fixed_parts, *pipeline_request(pipeline)])
-        self._tiers = Tiers(self.store, config.memory_max_bytes)
+        self._tiers = Tiers(self.store, settings.memory_max_bytes)
         self._confirmer = Confirmer(self.policy)
         self._once = Once()
         # Guards `_identities` and `_counts`; held for a few dictionary operations only.

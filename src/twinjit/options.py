@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from twinjit.config import Config
 from twinjit.errors import ConfigError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
+from twinjit.settings import Settings
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
 
@@ -20,7 +20,7 @@ def check_options(
     target: object,
     policy: object,
     confirm: object,
-    config: object,
+    settings: object,
 ) -> None:
     """Refuse what a compiler cannot use.
 
@@ -40,11 +40,11 @@ def check_options(
         raise ConfigError(f"policy is {policy!r}; give a twinjit.Policy or None")
     if confirm not in (None, "never", "always"):
         raise ConfigError(f"confirm is {confirm!r}; give 'never', 'always' or None")
-    if not isinstance(config, Config | None):
-        raise ConfigError(f"config is {config!r}; give a twinjit.Config or None")
+    if not isinstance(settings, Settings | None):
+        raise ConfigError(f"settings is {settings!r}; give a twinjit.Settings or None")
 
 
-def open_store(cache: bool | str | os.PathLike[str] | None, config: Config) -> DiskStore | None:
+def open_store(cache: bool | str | os.PathLike[str] | None, settings: Settings) -> DiskStore | None:
     """Make the store that a compiler's `cache` names.
 
     Raises
@@ -53,14 +53,16 @@ def open_store(cache: bool | str | os.PathLike[str] | None, config: Config) -> D
         If it names none.
     """
     if cache is True:
-        return DiskStore(config.cache_dir, config.cache_max_bytes) if config.cache_dir else None
+        return (
+            DiskStore(settings.cache_dir, settings.cache_max_bytes) if settings.cache_dir else None
+        )
     if cache is False or cache is None or cache == "off":
         return None
     if not isinstance(cache, (str, os.PathLike)) or not os.fspath(cache):
         raise ConfigError(
             f"cache is {cache!r}; give True, False (or None, or 'off'), or a directory"
         )
-    return DiskStore(os.path.abspath(cache), config.cache_max_bytes)
+    return DiskStore(os.path.abspath(cache), settings.cache_max_bytes)
 
 
 def pipeline_request(pipeline: str) -> list[tuple[str, str]]:

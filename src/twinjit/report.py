@@ -9,7 +9,7 @@ from typing import Literal
 
 __all__ = ["Clock", "Report", "Tier"]
 
-Tier = Literal["compiled", "disk", "memory"]
+Tier = Literal["compiled", "disk", "memory", "shared"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Report:
     Attributes
     ----------
     tier
-        Where the code came from: ``"memory"`` or ``"disk"`` for a hit, ``"compiled"`` for a miss.
+        Where the code came from: ``"memory"``, ``"disk"`` or ``"shared"`` for a hit,
+        ``"compiled"`` for a miss.
     seconds
         The whole call, in seconds.
     phases

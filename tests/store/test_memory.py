@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.samples import numbered_artifact
-from twinjit.store.base import Store, StoreStats
-from twinjit.store.memory import LruCache, MemoryStore
+from twinjit.store.base import StoreStats
+from twinjit.store.memory import LruCache
 
 
 class Value:
@@ -164,16 +163,3 @@ def test_threads() -> None:
     assert stats.hits + stats.misses == stats.puts == 8 * rounds
     assert stats.bytes == sum(size for _, size in cache._entries.values()) <= 500
     assert stats.entries == len(cache)
-
-
-def test_memory_store() -> None:
-    store = MemoryStore(1000)
-    as_protocol: Store = store
-    artifact = numbered_artifact(1)
-    assert as_protocol.get(artifact.key_digest) is None
-    assert as_protocol.put(artifact)
-    assert as_protocol.get(artifact.key_digest) is artifact
-    assert not as_protocol.put(numbered_artifact(2, size=2000))
-    assert as_protocol.stats().bytes > 100
-    as_protocol.clear()
-    assert as_protocol.get(artifact.key_digest) is None

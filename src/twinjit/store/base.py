@@ -1,12 +1,29 @@
-"""What every store of artifacts can do."""
+"""What every store of artifacts can do, and what it says of itself."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact
 
-__all__ = ["Store", "StoreStats"]
+__all__ = ["Backend", "MissReason", "Store", "StoreStats"]
+
+MissReason = Literal[
+    "absent",  # as far as the store knows, it was never there
+    "evicted",  # it was removed to keep the bound
+    "expired",  # it was not used for longer than the limit
+    "damaged",  # not as it was written, or not what its name says
+    "version",  # intact, and in a format that another release writes
+    "machine",  # for another machine than this
+    "untrusted",  # others own it, can change it, or it is a link
+    "unsigned",  # not signed with the secret of this store
+    "failed",  # the disk or the network did not do its work
+    "down",  # not asked for, since the store failed a moment ago
+]
+
+_NONE: Mapping[MissReason, int] = MappingProxyType({})
 
 
 class StoreStats(NamedTuple):
@@ -27,6 +44,8 @@ class StoreStats(NamedTuple):
         Entries removed to keep the bound.
     puts
         Entries taken in.
+    reasons
+        The misses by reason; reasons that did not occur are absent.
     """
 
     entries: int = 0
@@ -36,6 +55,7 @@ class StoreStats(NamedTuple):
     faults: int = 0
     evictions: int = 0
     puts: int = 0
+    reasons: Mapping[MissReason, int] = _NONE
 
 
 class Store(Protocol):
@@ -44,6 +64,8 @@ class Store(Protocol):
     Any number of threads may use a store. Trouble with what lies under it is never raised: `get`
     treats it as a miss and `put` as an entry not taken; it is counted in `StoreStats.faults`.
     What `get` gives was checked: it is whole, and it is the artifact for that key.
+
+    Beside artifacts it keeps direct records, each the digest of the key that a request had.
     """
 
     def get(self, key_digest: bytes) -> Artifact | None:
@@ -54,10 +76,53 @@ class Store(Protocol):
         """Take in an artifact, in place of any under the same key; False if it was not taken."""
         ...
 
+    def get_direct(self, source_digest: bytes) -> bytes | None:
+        """Look up the digest of the key that a request had; neither a hit nor a miss of `stats`."""
+        ...
+
+    def put_direct(self, source_digest: bytes, key_digest: bytes) -> bool:
+        """Remember which key a request had; False if that was not taken."""
+        ...
+
+    def contains(self, key_digest: bytes) -> bool:
+        """Whether there is an entry of that key, whole or not; counts as no lookup."""
+        ...
+
+    def discard(self, key_digest: bytes, why: Exception) -> None:
+        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+        ...
+
+    def remove(self, key_digest: bytes) -> None:
+        """Remove an entry, if there is one; no fault."""
+        ...
+
     def stats(self) -> StoreStats:
         """Describe the store; may walk all of it."""
         ...
 
-    def clear(self) -> None:
-        """Remove all entries."""
+
+class Backend(Protocol):
+    """Bytes by name, in a place that several machines reach. What a shared store is made on.
+
+    Any number of threads may use a backend. It may raise any Exception: the store that uses it
+    counts that as a fault and goes on without for a while. It need not check what it gives.
+
+    Names consist of lower-case letters, digits, ``/`` and ``-``, and have at most 100 characters.
+    """
+
+    @property
+    def url(self) -> str:
+        """Where it is, for messages; without passwords."""
+        ...
+
+    def get(self, name: str) -> bytes | None:
+        """Return what was put under a name; None where there is nothing."""
+        ...
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name, in place of any others; readers see all of them or none."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Forget what is under a name, if anything is."""
         ...

@@ -7,10 +7,9 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
-from twinjit.artifact import Artifact
 from twinjit.store.base import StoreStats
 
-__all__ = ["LruCache", "MemoryStore"]
+__all__ = ["LruCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -129,38 +128,3 @@ class LruCache(Generic[K, V]):
             return None
         self._bytes -= entry[1]
         return entry[0]
-
-
-class MemoryStore:
-    """A store that lives as long as this object. See `twinjit.store.base.Store`.
-
-    Parameters
-    ----------
-    max_bytes
-        Bound of the sections of all artifacts together; 0 keeps nothing.
-
-    Raises
-    ------
-    ValueError
-        If `max_bytes` is negative.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._cache: LruCache[bytes, Artifact] = LruCache(max_bytes)
-
-    def get(self, key_digest: bytes) -> Artifact | None:
-        """Look up an artifact by the 32 bytes of its key's digest."""
-        return self._cache.get(key_digest)
-
-    def put(self, artifact: Artifact) -> bool:
-        """Take in an artifact; False if it alone exceeds the bound."""
-        size = sum(len(content) for _, content in artifact.sections)
-        return self._cache.put(artifact.key_digest, artifact, size)
-
-    def stats(self) -> StoreStats:
-        """Count entries and events; `faults` is always 0."""
-        return self._cache.stats()
-
-    def clear(self) -> None:
-        """Remove all entries."""
-        self._cache.clear()

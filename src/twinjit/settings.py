@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from twinjit.errors import CacheWarning, ConfigError
 
-__all__ = ["Config", "Confirm", "parse_size"]
+__all__ = ["Confirm", "Settings", "parse_size"]
 
 Confirm = Literal["never", "always"]
 """Whether hits are compared in full with the program that the code was compiled from."""
@@ -24,7 +24,7 @@ _SWITCH = {
 
 
 @dataclass(frozen=True)
-class Config:
+class Settings:
     """Defaults of a process.
 
     Attributes
@@ -33,10 +33,27 @@ class Config:
         Absolute path of the disk store; None for no disk store.
     cache_max_bytes
         Bound of the disk store in bytes; 0 keeps nothing.
+    cache_max_age
+        Seconds after its last use from which on an entry of the disk store is a miss; None for
+        no limit.
     memory_max_bytes
         Bound of the executables held in memory, in bytes; 0 keeps nothing.
     confirm
         Whether hits are confirmed, ``"never"`` or ``"always"``; see `Compiler`.
+    wait_seconds
+        How long to wait at most for another process that compiles the same program.
+    shared_url
+        Where the store that machines share is; None for none.
+    shared_timeout
+        Seconds after which an operation on it has failed.
+    shared_ttl
+        Seconds for which it shall keep an entry; None for as long as it likes.
+    shared_max_entry_bytes
+        Size above which an entry is not sent there, nor taken from there.
+    shared_secret
+        With which its entries are signed, and must be; None for unsigned entries.
+    target
+        What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
 
     Raises
     ------
@@ -46,8 +63,16 @@ class Config:
 
     cache_dir: str | None = None
     cache_max_bytes: int = 1024 * _MIB
+    cache_max_age: float | None = None
     memory_max_bytes: int = 256 * _MIB
     confirm: Confirm = "never"
+    wait_seconds: float = 60.0
+    shared_url: str | None = None
+    shared_timeout: float = 0.5
+    shared_ttl: float | None = 30 * 86400.0
+    shared_max_entry_bytes: int = 64 * _MIB
+    shared_secret: bytes | None = field(default=None, repr=False)
+    target: str = "host"
 
     def __post_init__(self) -> None:
         if self.cache_dir is not None and not os.path.isabs(self.cache_dir):
@@ -61,7 +86,7 @@ class Config:
             raise ConfigError(f"confirm is {self.confirm!r}; give 'never' or 'always'")
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Config:
+    def load(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """Read the settings; a variable that is empty counts as unset.
 
         =============================  ==========================================================

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinjit.config import Config, parse_size
 from twinjit.errors import CacheWarning, ConfigError, TwinjitError
+from twinjit.settings import Settings, parse_size
 
 PACKAGE = Path(__file__).parent.parent / "src" / "twinjit"
 HOME = {"HOME": "/home/ada"}
 
 
 def test_defaults() -> None:
-    config = Config.from_environment(HOME)
-    assert config == Config("/home/ada/.cache/twinjit", 1024**3, 256 * 1024**2)
+    settings = Settings.load(HOME)
+    assert settings == Settings(cache_dir="/home/ada/.cache/twinjit")
+    assert (settings.cache_max_bytes, settings.memory_max_bytes) == (1024**3, 256 * 1024**2)
 
 
 @pytest.mark.parametrize(
@@ -38,25 +39,25 @@ def test_defaults() -> None:
     ],
 )
 def test_directory(variables: dict[str, str], directory: str | None) -> None:
-    assert Config.from_environment(HOME | variables).cache_dir == directory
+    assert Settings.load(HOME | variables).cache_dir == directory
 
 
 def test_a_relative_directory_becomes_absolute() -> None:
-    config = Config.from_environment({"TWINJIT_CACHE_DIR": "here"})
-    assert config.cache_dir == os.path.abspath("here")
+    settings = Settings.load({"TWINJIT_CACHE_DIR": "here"})
+    assert settings.cache_dir == os.path.abspath("here")
 
 
 def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TWINJIT_CACHE_DIR", "~/cache")
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.setenv("TWINJIT_CACHE_MAX_BYTES", "7M")
-    assert Config.from_environment() == Config("/home/ada/cache", 7 * 1024**2)
+    assert Settings.load() == Settings(cache_dir="/home/ada/cache", cache_max_bytes=7 * 1024**2)
 
 
 def test_without_a_home_there_is_no_disk_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "relative")
     with pytest.warns(CacheWarning, match="TWINJIT_CACHE_DIR"):
-        assert Config.from_environment({}).cache_dir is None
+        assert Settings.load({}).cache_dir is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_suffixes_are_powers_of_1024(number: int, suffix: str) -> None:
 @pytest.mark.parametrize("name", ["TWINJIT_CACHE_MAX_BYTES", "TWINJIT_MEMORY_MAX_BYTES"])
 def test_an_error_names_variable_value_and_cure(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Config.from_environment(HOME | {name: "many"})
+        Settings.load(HOME | {name: "many"})
     assert isinstance(caught.value, TwinjitError)
     assert isinstance(caught.value, ValueError)
     for part in (name, "'many'", "512M"):
@@ -126,16 +127,16 @@ def test_an_error_names_variable_value_and_cure(name: str) -> None:
 
 def test_a_bad_switch_names_variable_value_and_cure() -> None:
     with pytest.raises(ConfigError, match=r"TWINJIT_CACHE is 'maybe'.*'off'"):
-        Config.from_environment(HOME | {"TWINJIT_CACHE": "maybe"})
+        Settings.load(HOME | {"TWINJIT_CACHE": "maybe"})
 
 
 def test_bad_values_in_code_are_refused() -> None:
     with pytest.raises(ConfigError, match="cache_max_bytes is -1"):
-        Config(cache_max_bytes=-1)
+        Settings(cache_max_bytes=-1)
     with pytest.raises(ConfigError, match="memory_max_bytes is -1"):
-        Config(memory_max_bytes=-1)
+        Settings(memory_max_bytes=-1)
     with pytest.raises(ConfigError, match="relative"):
-        Config(cache_dir="here")
+        Settings(cache_dir="here")
 
 
 def test_no_other_module_reads_the_environment() -> None:
@@ -144,13 +145,13 @@ def test_no_other_module_reads_the_environment() -> None:
         for path in PACKAGE.rglob("*.py")
         if "os.environ" in (text := path.read_text()) or "getenv" in text
     }
-    assert readers == {"config.py"}
+    assert readers == {"settings.py"}
 
 
 def test_costly_modules_are_not_imported_by_the_bottom_layers() -> None:
     # json is not among them: what a hit must know of its functions is written in it.
     costly = {"pathlib", "tempfile", "shutil", "hashlib", "logging", "fcntl", "re"}
-    files = [PACKAGE / name for name in ("artifact.py", "config.py", "errors.py", "key.py")]
+    files = [PACKAGE / name for name in ("artifact.py", "settings.py", "errors.py", "key.py")]
     for path in [*files, *(PACKAGE / "store").glob("*.py")]:
         for statement in ast.parse(path.read_text()).body:
             if isinstance(statement, ast.Import):
