@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from twinjit.store.files import open_book
+
 __all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
 
 BLOCK = 4096
@@ -44,8 +46,7 @@ class Ledger:
         OSError
             If the file cannot be opened or extended.
         """
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(self._path, flags, 0o600)
+        descriptor = open_book(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(descriptor, bytes(count))
             return os.fstat(descriptor).st_size
@@ -74,7 +75,7 @@ class Ledger:
         import fcntl  # needed only here, and not by a hit
 
         try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = open_book(self._path, os.O_RDWR)
         except FileNotFoundError:
             yield None
             return
