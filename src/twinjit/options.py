@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from twinjit.errors import ConfigError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.settings import Settings
+from twinjit.store.base import Backend
 from twinjit.store.disk import DiskStore
+from twinjit.store.shared import SharedStore, open_shared
 from twinjit.target import Target
 
-__all__ = ["check_options", "open_store", "pipeline_request"]
+__all__ = ["check_options", "open_shared_store", "open_store", "pipeline_request"]
 
 
 def check_options(
@@ -53,16 +56,43 @@ def open_store(cache: bool | str | os.PathLike[str] | None, settings: Settings) 
         If it names none.
     """
     if cache is True:
-        return (
-            DiskStore(settings.cache_dir, settings.cache_max_bytes) if settings.cache_dir else None
-        )
+        return _open_directory(settings.cache_dir, settings) if settings.cache_dir else None
     if cache is False or cache is None or cache == "off":
         return None
     if not isinstance(cache, (str, os.PathLike)) or not os.fspath(cache):
         raise ConfigError(
             f"cache is {cache!r}; give True, False (or None, or 'off'), or a directory"
         )
-    return DiskStore(os.path.abspath(cache), settings.cache_max_bytes)
+    return _open_directory(os.path.abspath(cache), settings)
+
+
+def _open_directory(directory: str, settings: Settings) -> DiskStore:
+    return DiskStore(directory, settings.cache_max_bytes, settings.cache_max_age)
+
+
+def open_shared_store(
+    shared: bool | str | Backend | None, settings: Settings
+) -> SharedStore | None:
+    """Make the store that a compiler's `shared` names.
+
+    Raises
+    ------
+    ConfigError
+        If it names none, or what its URL needs is not installed.
+    """
+    if shared is True:
+        return open_shared(settings)
+    if shared is False or shared is None:
+        return None
+    if isinstance(shared, str):
+        return open_shared(replace(settings, shared_url=shared))
+    if not all(callable(getattr(shared, name, None)) for name in ("get", "put", "remove")):
+        raise ConfigError(f"shared is {shared!r}; give True, False (or None), a URL, or a Backend")
+    return SharedStore(
+        shared,
+        secret=settings.shared_secret,
+        max_entry_bytes=settings.shared_max_entry_bytes,
+    )
 
 
 def pipeline_request(pipeline: str) -> list[tuple[str, str]]:

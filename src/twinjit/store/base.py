@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact
+from twinjit.errors import ArtifactError
 
 __all__ = ["Backend", "MissReason", "Store", "StoreStats"]
 
@@ -85,11 +86,15 @@ class Store(Protocol):
         ...
 
     def contains(self, key_digest: bytes) -> bool:
-        """Whether there is an entry of that key, whole or not; counts as no lookup."""
+        """Say whether `get` would give an artifact; counts as no lookup, and changes nothing."""
         ...
 
-    def discard(self, key_digest: bytes, why: Exception) -> None:
-        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+    def discard(self, key_digest: bytes, why: ArtifactError) -> None:
+        """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
+
+        The entry is removed and a fault reported, unless the entry is whole and for another
+        machine (`ArtifactMachineError`).
+        """
         ...
 
     def remove(self, key_digest: bytes) -> None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from twinjit.artifact import Artifact, decode, encode
-from twinjit.errors import ArtifactError, ArtifactVersionError
+from twinjit.errors import ArtifactError, ArtifactMachineError, ArtifactVersionError
 from twinjit.store.account import Account
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
@@ -137,18 +137,29 @@ class DiskStore:
                 self._hits += 1
             self.account.add("disk")
             return artifact
-        self.count_miss("evicted" if self._was_evicted(key_digest, reason) else reason)
+        self._count_miss("evicted" if self._was_evicted(key_digest, reason) else reason)
         return None
 
     def contains(self, key_digest: bytes) -> bool:
-        """Whether there is an entry of that key, whole or not; counts as no lookup."""
-        return os.path.lexists(self._layout.object_path(key_digest))
-
-    def discard(self, key_digest: bytes, why: Exception) -> None:
-        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+        """Say whether `get` would give an artifact; counts as no lookup, and changes nothing."""
         path = self._layout.object_path(key_digest)
-        _discard(path)
-        self._report(ArtifactError(f"{path}: {why}"))
+        return _examine(path, _parse_object, self.max_age) is None
+
+    def discard(self, key_digest: bytes, why: ArtifactError) -> None:
+        """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
+
+        The entry is removed and a fault reported, unless the entry is whole and for another
+        machine (`ArtifactMachineError`).
+        """
+        with self._lock:
+            self._hits -= 1
+        self.account.add("disk", -1)
+        reason = _reason(why)
+        self._count_miss(reason)
+        if reason != "machine":
+            path = self._layout.object_path(key_digest)
+            _discard(path)
+            self._report(ArtifactError(f"{path}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""
@@ -186,12 +197,6 @@ class DiskStore:
         check_digest(key_digest)
         path = self._layout.record_path(source_digest)
         return self._publish(encode_record(source_digest, key_digest), path)
-
-    def count_miss(self, reason: MissReason) -> None:
-        """Count a miss; for `get`, and for who finds what it gave to be of no use."""
-        with self._lock:
-            self._missed[reason] += 1
-        self.account.add(f"miss-{reason}")
 
     def digests(self) -> Iterator[bytes]:
         """Walk the key digests of all artifacts, in no order, without reading the artifacts."""
@@ -274,6 +279,11 @@ class DiskStore:
             self._room.clear()
         except OSError as error:
             self._report(error)
+
+    def _count_miss(self, reason: MissReason) -> None:
+        with self._lock:
+            self._missed[reason] += 1
+        self.account.add(f"miss-{reason}")
 
     def _load(
         self, path: str, parse: Callable[[bytes], T]
@@ -362,12 +372,15 @@ def _parse_object(data: bytes, key_digest: bytes) -> Artifact:
     return artifact
 
 
-def _examine(path: str, parse: Callable[[bytes, bytes], object]) -> Exception | None:
+def _examine(
+    path: str, parse: Callable[[bytes, bytes], object], max_age: float | None = None
+) -> Exception | None:
+    """Say why a lookup would not take a file; None if it would."""
     digest = digest_of(path)
     if digest is None:
         return ArtifactError("its name is not a digest")
     try:
-        parse(read_private(path) or b"", digest)
+        parse(read_private(path, max_age) or b"", digest)
     except (ArtifactError, OSError, MemoryError) as error:
         return error
     return None
@@ -376,6 +389,8 @@ def _examine(path: str, parse: Callable[[bytes, bytes], object]) -> Exception | 
 def _reason(error: Exception) -> MissReason:
     if isinstance(error, ArtifactVersionError):
         return "version"
+    if isinstance(error, ArtifactMachineError):
+        return "machine"
     if isinstance(error, ArtifactError):
         return "damaged"
     return "untrusted" if isinstance(error, UntrustedError) else "failed"
