@@ -24,6 +24,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "SealError",
     "SignatureError",
     "TargetError",
     "TwinjitError",
@@ -128,6 +129,10 @@ class ArtifactError(TwinjitError):
 
 class ArtifactVersionError(ArtifactError):
     """An intact artifact in a format that another release of Twinjit writes."""
+
+
+class SealError(ArtifactError):
+    """An entry of a store is not signed with the store's secret for the name it has."""
 
 
 class KeyPartError(TwinjitError, ValueError):
