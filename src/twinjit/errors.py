@@ -18,6 +18,7 @@ __all__ = [
     "ConfigError",
     "Diagnostic",
     "EntryNotFoundError",
+    "EntryTooLargeError",
     "ExecutionError",
     "KeyPartError",
     "LoweringError",
@@ -129,6 +130,10 @@ class ArtifactError(TwinjitError):
 
 class ArtifactVersionError(ArtifactError):
     """An intact artifact in a format that another release of Twinjit writes."""
+
+
+class EntryTooLargeError(ArtifactError):
+    """An entry of a store is larger than the store may take or give."""
 
 
 class SealError(ArtifactError):
