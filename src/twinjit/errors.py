@@ -19,12 +19,14 @@ __all__ = [
     "ConfigError",
     "Diagnostic",
     "EntryNotFoundError",
+    "EntryTooLargeError",
     "ExecutionError",
     "KeyPartError",
     "LoweringError",
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "SealError",
     "SignatureError",
     "TargetError",
     "TwinjitError",
@@ -133,6 +135,14 @@ class ArtifactVersionError(ArtifactError):
 
 class ArtifactMachineError(ArtifactError):
     """An intact artifact whose code another machine, or another build of Twinjit, can run."""
+
+
+class EntryTooLargeError(ArtifactError):
+    """An entry of a store is larger than the store may take or give."""
+
+
+class SealError(ArtifactError):
+    """An entry of a store is not signed with the store's secret for the name it has."""
 
 
 class KeyPartError(TwinjitError, ValueError):

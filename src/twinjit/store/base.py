@@ -19,6 +19,7 @@ MissReason = Literal[
     "version",  # intact, and in a format that another release writes
     "machine",  # for another machine than this
     "untrusted",  # others own it, can change it, or it is a link
+    "large",  # larger than this store may give
     "unsigned",  # not signed with the secret of this store
     "failed",  # the disk or the network did not do its work
     "down",  # not asked for, since the store failed a moment ago
@@ -110,7 +111,9 @@ class Backend(Protocol):
     """Bytes by name, in a place that several machines reach. What a shared store is made on.
 
     Any number of threads may use a backend. It may raise any Exception: the store that uses it
-    counts that as a fault and goes on without for a while. It need not check what it gives.
+    counts that as a fault and goes on without for a while. It need not check what it gives. An
+    ArtifactError says that one entry is unusable, and an EntryTooLargeError that it is too large to
+    be fetched; the store goes on with others then.
 
     Names consist of lower-case letters, digits, ``/`` and ``-``, and have at most 100 characters.
     """

@@ -14,10 +14,10 @@ __all__ = ["publish", "sweep"]
 _STALE_SECONDS = 3600.0
 
 
-def publish(data: bytes, path: str, staging: str) -> None:
+def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> None:
     """Put a file in place in one step, over any other at that path.
 
-    The file is private to the user. It is not forced to the disk: after a loss of power it may be
+    The file is not forced to the disk: after a loss of power it may be
     damaged, so what reads it must check it.
 
     Parameters
@@ -30,6 +30,8 @@ def publish(data: bytes, path: str, staging: str) -> None:
         A folder of the same file system, in which it is written first, and locked meanwhile.
         Whatever exception ends this call, nothing stays there; what a killed process leaves is for
         `sweep`.
+    private
+        Whether only this user may read it; else the process's umask says who may.
 
     Raises
     ------
@@ -42,7 +44,8 @@ def publish(data: bytes, path: str, staging: str) -> None:
         # No opener of ours: a signal between it and FileIO would lose the descriptor.
         with FileIO(temporary, "xb") as file:
             _lock(file.fileno())
-            os.fchmod(file.fileno(), 0o600)
+            if private:
+                os.fchmod(file.fileno(), 0o600)
             rest = memoryview(data)
             while rest:
                 rest = rest[file.write(rest) :]
