@@ -12,6 +12,7 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "ArtifactError",
+    "ArtifactMachineError",
     "ArtifactVersionError",
     "CacheWarning",
     "CompilationError",
@@ -128,6 +129,10 @@ class ArtifactError(TwinjitError):
 
 class ArtifactVersionError(ArtifactError):
     """An intact artifact in a format that another release of Twinjit writes."""
+
+
+class ArtifactMachineError(ArtifactError):
+    """An intact artifact whose code another machine, or another build of Twinjit, can run."""
 
 
 class KeyPartError(TwinjitError, ValueError):
