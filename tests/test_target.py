@@ -321,6 +321,18 @@ def test_llvm_knows_the_levels_of_aarch64(monkeypatch, level):
     assert ran.stderr == ""
 
 
+def test_no_pass_can_ask_for_the_host_cpu():
+    """So that no option of a pass, whatever its text, means another CPU elsewhere."""
+    from mlir import _mlir_libs
+
+    library = Path(next(iter(_mlir_libs.__path__))) / "libMLIRPythonCAPI.so"
+    listed = subprocess.run(
+        [tool("llvm-nm"), "-D", library], capture_output=True, text=True, check=True
+    ).stdout
+    assert "JITTargetMachineBuilder" in listed  # of the execution engine, which no pass uses
+    assert "getHostCPU" not in listed
+
+
 def test_the_key_of_a_level_holds_nothing_of_the_host():
     parts = dict(compile_for(Target.baseline("x86-64"), function("")).key.parts)
     assert (parts["target-triple"], parts["target-cpu"], parts["target-features"]) == (
