@@ -2,6 +2,8 @@
 
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/MemoryBufferRef.h"
 
 namespace twinjit {
 namespace {
@@ -41,10 +43,52 @@ std::string whyRefused(const llvm::Function &function) {
   return "";
 }
 
+/// The error as text; the object is LLVM's own, so that there is none.
+template <typename T> std::string textOf(llvm::Expected<T> &failed) {
+  return "the object cannot be read: " + llvm::toString(failed.takeError());
+}
+
+std::string whyUnlinkable(const llvm::object::ELFSectionRef &section) {
+  bool runs = llvm::is_contained(
+      {llvm::ELF::SHT_INIT_ARRAY, llvm::ELF::SHT_FINI_ARRAY, llvm::ELF::SHT_PREINIT_ARRAY},
+      section.getType());
+  if (!runs && !(section.getFlags() & llvm::ELF::SHF_TLS))
+    return "";
+  auto name = section.getName();
+  if (!name)
+    return textOf(name);
+  return "section '" + name->str() + "' " +
+         (runs ? "has functions to run at loading or unloading, which do not run"
+               : "is thread-local");
+}
+
+std::string whyUnlinkable(const llvm::object::ELFSymbolRef &symbol) {
+  if (symbol.getELFType() != llvm::ELF::STT_TLS)
+    return "";
+  auto name = symbol.getName();
+  return name ? "the code uses the thread-local variable '" + name->str() + "'" : textOf(name);
+}
+
 } // namespace
+
+std::string whyUnlinkable(llvm::StringRef object) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile({object, "object"});
+  if (!file)
+    return textOf(file);
+  std::string why;
+  for (const llvm::object::ELFSectionRef section : (*file)->sections())
+    if (why = whyUnlinkable(section); !why.empty())
+      return why;
+  for (const llvm::object::ELFSymbolRef symbol : (*file)->symbols())
+    if (why = whyUnlinkable(symbol); !why.empty())
+      return why;
+  return why;
+}
 
 std::string whyRefused(const llvm::Module &module) {
   std::string why;
+  if (!module.ifunc_empty())
+    return "indirect function '" + module.ifunc_begin()->getName().str() + "' is never resolved";
   for (const llvm::GlobalVariable &variable : module.globals())
     if (why = whyRefused(variable); !why.empty())
       return why;

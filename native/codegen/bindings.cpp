@@ -121,7 +121,9 @@ NB_MODULE(_llvm, m) {
         return nb::make_tuple(host.triple, host.cpu, host.features);
       },
       nb::sig("def host_target() -> tuple[str, str, str]"),
-      "Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.");
+      "Triple, CPU and features (``+a,+b,-c,…``: what it has, what it lacks) of this process. "
+      "Holds "
+      "the GIL.");
 
   m.def(
       "toolchain",
@@ -134,13 +136,22 @@ NB_MODULE(_llvm, m) {
       nb::sig("def toolchain() -> list[tuple[str, str, str]]"),
       "Name, path and build identity of each library that makes code. Reads files; holds the GIL.");
 
+  m.def("plain_triple", &plainTriple,
+        "The triple of all machines of this architecture, system and ABI. Holds the GIL.");
+
   m.def(
-      "why_not_here",
+      "instruction_sets",
       [](const std::string &triple, const std::string &cpu, const std::string &features) {
-        return whyNotHere({triple, cpu, features});
+        return instructionSets(*unwrap(findBackend({triple, cpu, features})).subtarget);
       },
       "triple"_a, "cpu"_a, "features"_a,
-      "Why code for a target cannot run in this process; empty where it can. Holds the GIL.");
+      "The instruction sets that code for a target may use, sorted, without tuning flags. Holds "
+      "the "
+      "GIL.");
+
+  m.def("why_not_here", &whyNotHere, "triple"_a, "instruction_sets"_a,
+        "Why code of a triple that uses these instruction sets cannot run in this process; empty "
+        "where it can. Holds the GIL.");
 
   m.def(
       "emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,

@@ -13,10 +13,9 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from twinjit import reader
+from twinjit import machine, reader
 from twinjit.artifact import Artifact
 from twinjit.confirmation import Confirmer
 from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
@@ -324,7 +323,7 @@ class Compiler:
             object_code=compiled.object_code,
             signatures=[signature.to_json() for signature in compiled.signatures],
             report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
-            target=asdict(self.target),
+            target=machine.to_section(self.target),
             extras=extras,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 
+from twinjit import machine
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
@@ -42,7 +43,8 @@ class LoadedCode:
     Raises
     ------
     ArtifactError
-        If the artifact cannot be linked, lacks what a call needs, or is for other constants.
+        If the artifact cannot be linked, lacks what a call needs, is for other constants, or (an
+        `ArtifactMachineError`) for another machine.
     UnresolvedSymbolError
         If nothing in this process defines a function that the code calls.
     """
@@ -50,6 +52,7 @@ class LoadedCode:
     def __init__(
         self, artifact: Artifact, constants: Constants = NO_CONSTANTS, *, is_stored: bool
     ) -> None:
+        machine.check_runs_here(artifact)
         self.artifact = artifact
         self.is_stored = is_stored
         self.pipeline = _pipeline_of(artifact)
