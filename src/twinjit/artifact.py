@@ -163,6 +163,19 @@ class Artifact:
             raise ArtifactError(f"the artifact's section {name!r} is not in its manifest")
         return content
 
+    def check(self) -> None:
+        """Make sure that every section is what was built, and those read here have their form.
+
+        Raises
+        ------
+        ArtifactError
+            If one is not.
+        """
+        for name, _ in self.sections:
+            self.section(name)
+        for read in ("key", "signatures", "report", "target"):
+            getattr(self, read)
+
     @property
     def extras(self) -> dict[str, bytes]:
         """Copies of the further sections, by name."""

@@ -13,6 +13,7 @@ __all__ = [
     "ArgumentValueError",
     "ArtifactError",
     "ArtifactVersionError",
+    "BundleError",
     "CacheWarning",
     "CompilationError",
     "ConfigError",
@@ -128,6 +129,10 @@ class ArtifactError(TwinjitError):
 
 class ArtifactVersionError(ArtifactError):
     """An intact artifact in a format that another release of Twinjit writes."""
+
+
+class BundleError(TwinjitError, ValueError):
+    """A file is not a bundle of a store's entries, or not all of one."""
 
 
 class KeyPartError(TwinjitError, ValueError):
