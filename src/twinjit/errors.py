@@ -25,6 +25,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "SealError",
     "SignatureError",
     "TargetError",
     "TwinjitError",
@@ -133,6 +134,10 @@ class ArtifactVersionError(ArtifactError):
 
 class BundleError(TwinjitError, ValueError):
     """A file is not a bundle of a store's entries, or not all of one."""
+
+
+class SealError(ArtifactError):
+    """An entry of a store is not signed with the store's secret for the name it has."""
 
 
 class KeyPartError(TwinjitError, ValueError):
