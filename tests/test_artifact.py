@@ -356,6 +356,16 @@ def test_decoding_copies_no_code_and_gives_no_way_to_change_it() -> None:
     assert code.readonly
 
 
+def test_what_was_found_uncompressed_is_written_so() -> None:
+    """Another version of zstd may have found that it does not pay."""
+    artifact = sample_artifact()
+    views = tuple((name, memoryview(bytes(content))) for name, content in artifact.sections)
+    data = encode(Artifact(artifact.key_digest, views))
+    assert len(data) > 131_000
+    assert decode(data) == artifact
+    assert encode(decode(data)) == data
+
+
 def test_size_is_what_is_held() -> None:
     artifact = decode(GOLDEN.read_bytes())
     packed = dict(artifact.sections)["program"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.faults import largest_file, open_descriptors
 from tests.samples import numbered_artifact, sample_artifact, with_sections
 from twinjit.artifact import Artifact, encode
-from twinjit.errors import BundleError, CacheWarning
+from twinjit.errors import BundleError, CacheWarning, ConfigError
 from twinjit.packing import Packed
 from twinjit.store.bundle import Exported, Imported, export_bundle, import_bundle
 from twinjit.store.direct import encode_record
@@ -334,3 +335,60 @@ def test_a_store_that_takes_nothing(bundle: Path, tmp_path: Path) -> None:
         "the store did not take it"
     }
     assert len(imported.refused) == 8
+
+
+SECRET = b"sixteen bytes or more"
+
+
+def test_signed(full: Store, empty: Store, tmp_path: Path) -> None:
+    path = tmp_path / "bundle.tar"
+    assert export_bundle(full, path, secret=SECRET)[:2] == (4, 4)
+    first = path.read_bytes()
+    export_bundle(full, path, secret=SECRET)
+    assert path.read_bytes() == first
+    assert import_bundle(empty, path, secret=SECRET) == Imported(8, 0, {})
+    assert empty.get(ARTIFACTS[0].key_digest) == ARTIFACTS[0]
+    assert import_bundle(empty, path, secret=SECRET) == Imported(0, 8, {})
+
+
+def test_signed_with_another_secret_or_not_at_all(
+    full: Store, empty: Store, bundle: Path, tmp_path: Path
+) -> None:
+    signed = tmp_path / "signed.tar"
+    export_bundle(full, signed, secret=SECRET)
+    for path, secret, why in [
+        (bundle, SECRET, "not signed"),
+        (signed, SECRET + b"x", "does not match"),
+        (signed, None, "not an artifact|damaged"),
+    ]:
+        imported = import_bundle(empty, path, secret=secret)
+        assert imported[:2] == (0, 0)
+        assert len(imported.refused) == 8
+        for each in imported.refused.values():
+            assert re.search(why, each)
+    assert not Path(empty.root).exists()
+
+
+def test_a_signed_member_under_another_name(full: Store, empty: Store, tmp_path: Path) -> None:
+    """The index is signed by name too: no signed record can lead another program astray."""
+    path = tmp_path / "bundle.tar"
+    export_bundle(full, path, secret=SECRET)
+    with tarfile.open(path) as tar:
+        data = {each.name: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
+    names = sorted(data)
+    swapped = list(zip(names, [data[name] for name in [*names[1:], names[0]]], strict=True))
+    imported = import_bundle(empty, write_tar(path, swapped), secret=SECRET)
+    assert imported[:2] == (0, 0)
+    assert set(imported.refused) == set(names)
+
+
+@pytest.mark.parametrize("secret", [b"", b"short"])
+def test_a_secret_that_can_be_guessed(
+    full: Store, empty: Store, bundle: Path, secret: bytes
+) -> None:
+    before = bundle.read_bytes()
+    with pytest.raises(ConfigError, match="secret"):
+        export_bundle(full, bundle, secret=secret)
+    with pytest.raises(ConfigError, match="secret"):
+        import_bundle(empty, bundle, secret=secret)
+    assert bundle.read_bytes() == before

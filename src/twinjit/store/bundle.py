@@ -1,6 +1,6 @@
 """What a store holds, in one file: to warm the stores of containers and other machines.
 
-Who can write a bundle can run code in whoever imports it, unless it is signed.
+Who can write a bundle can run code in whoever imports it, unless a secret is asked for.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import ArtifactError, BundleError
 from twinjit.store.base import Store
 from twinjit.store.direct import decode_record, encode_record
+from twinjit.store.seal import Seal
 
 __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
 
@@ -24,7 +25,8 @@ __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
 #   objects/<64 digits>.tj    one artifact (entry.py), by its key's digest in lower-case hexadecimal
 #   direct/<64 digits>.ref    one direct record (direct.py), by its source's digest
 #
-# sorted by name, without times and owners, so that the same entries give the same bytes.
+# sorted by name, without times and owners, so that the same entries give the same bytes. In a
+# signed bundle, each is sealed under its name (seal.py).
 _MEMBER = re.compile(r"(?:objects/([0-9a-f]{64})\.tj|direct/([0-9a-f]{64})\.ref)")
 
 _MEMBER_LIMIT = 1 << 30
@@ -97,7 +99,11 @@ class Imported(NamedTuple):
 
 
 def export_bundle(
-    store: WalkedStore, path: str | os.PathLike[str], keys: Iterable[bytes] | None = None
+    store: WalkedStore,
+    path: str | os.PathLike[str],
+    keys: Iterable[bytes] | None = None,
+    *,
+    secret: bytes | None = None,
 ) -> Exported:
     """Write what a store holds as one file, for this user alone, whole or not at all.
 
@@ -109,26 +115,30 @@ def export_bundle(
         The file; one that is there is replaced.
     keys
         Digests of the keys to export, with the direct records that lead to them; by default all.
+    secret
+        Signs the members; see `Seal`.
 
     Raises
     ------
+    ConfigError
+        If the secret is too short.
     OSError
         If the file cannot be written.
     """
     wanted = set(store.digests() if keys is None else keys)
     records = sorted(record for record in store.records() if record[1] in wanted)
+    seal = Seal(secret) if secret is not None else None
     left_out: dict[str, str] = {}
     with _published(os.fspath(path)) as file:
         for source_digest, key_digest in records:
-            _write(
-                file, f"direct/{source_digest.hex()}.ref", encode_record(source_digest, key_digest)
-            )
+            name = f"direct/{source_digest.hex()}.ref"
+            _write(file, name, encode_record(source_digest, key_digest), seal)
         for key_digest in sorted(wanted):
             name = f"objects/{key_digest.hex()}.tj"
             artifact = store.get(key_digest)
             data = b"" if artifact is None else encode(artifact)
             if 0 < len(data) <= _MEMBER_LIMIT:
-                _write(file, name, data)
+                _write(file, name, data, seal)
             else:
                 left_out[name] = "it is too large" if data else "the store does not have it whole"
         file.write(bytes(_END + -(file.tell() + _END) % tarfile.RECORDSIZE))
@@ -137,7 +147,11 @@ def export_bundle(
 
 
 def import_bundle(
-    store: Store, path: str | os.PathLike[str], *, max_member_bytes: int = _MEMBER_LIMIT
+    store: Store,
+    path: str | os.PathLike[str],
+    *,
+    secret: bytes | None = None,
+    max_member_bytes: int = _MEMBER_LIMIT,
 ) -> Imported:
     """Put what a bundle holds into a store; each member is checked first as far as it can be.
 
@@ -147,6 +161,9 @@ def import_bundle(
         Any store; it may refuse what exceeds its bounds.
     path
         A file that `export_bundle` wrote.
+    secret
+        With it, only members that were signed with it are taken. Without it, only unsigned ones:
+        then it must be certain who wrote the file.
     max_member_bytes
         Larger members are refused without being read.
 
@@ -154,10 +171,12 @@ def import_bundle(
     ------
     BundleError
         If the file is no bundle, or ends before its end. What came whole before that was taken.
+    ConfigError
+        If the secret is too short.
     OSError
         If the file cannot be read.
     """
-    importing = _Import(store, max_member_bytes)
+    importing = _Import(store, Seal(secret) if secret is not None else None, max_member_bytes)
     with open(path, "rb") as file:
         try:
             importing.take_all(file)
@@ -170,8 +189,9 @@ def import_bundle(
 
 
 class _Import:
-    def __init__(self, store: Store, max_member_bytes: int) -> None:
+    def __init__(self, store: Store, seal: Seal | None, max_member_bytes: int) -> None:
         self._store = store
+        self._seal = seal
         self._max_member_bytes = max_member_bytes
         self.taken = self.present = 0
         self.refused: dict[str, str] = {}
@@ -195,6 +215,8 @@ class _Import:
         if member.size > self._max_member_bytes:
             raise ArtifactError(f"it is larger than {self._max_member_bytes} bytes")
         data = file.read(member.size)
+        if self._seal:
+            data = self._seal.unwrap(member.name, data)
         key, source = match.groups()
         if key:
             self._take_artifact(bytes.fromhex(key), data)
@@ -243,7 +265,9 @@ def _members(file: BinaryIO) -> Iterator[tarfile.TarInfo]:
         raise BundleError("no bundle, or one that is cut short: it has no end")
 
 
-def _write(file: BinaryIO, name: str, data: bytes) -> None:
+def _write(file: BinaryIO, name: str, data: bytes, seal: Seal | None) -> None:
+    if seal:
+        data = seal.wrap(name, data)
     member = tarfile.TarInfo(name)
     member.size = len(data)
     member.mode = 0o600
