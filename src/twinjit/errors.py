@@ -14,6 +14,7 @@ __all__ = [
     "ArtifactError",
     "ArtifactMachineError",
     "ArtifactVersionError",
+    "BundleError",
     "CacheWarning",
     "CompilationError",
     "ConfigError",
@@ -139,6 +140,10 @@ class ArtifactMachineError(ArtifactError):
 
 class EntryTooLargeError(ArtifactError):
     """An entry of a store is larger than the store may take or give."""
+
+
+class BundleError(TwinjitError, ValueError):
+    """A file is not a bundle of a store's entries, or not all of one."""
 
 
 class SealError(ArtifactError):
