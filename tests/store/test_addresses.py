@@ -89,7 +89,7 @@ def test_files_get_a_time_limit() -> None:
 
 
 @pytest.mark.parametrize("url", ["redis://host", "memory://x"])
-@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 1e9])
 def test_a_timeout_that_is_none(url: str, timeout: float) -> None:
     with pytest.raises(ConfigError, match="timeout"):
         open_backend(url, timeout)

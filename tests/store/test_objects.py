@@ -49,6 +49,7 @@ def test_bytes_by_name(url: str) -> None:
 def test_the_size_limit(url: str, size: int) -> None:
     FilesystemBackend(url).put("a", bytes(size))
     assert FilesystemBackend(url, max_bytes=size).get("a") == bytes(size)
+    assert FilesystemBackend(url, max_bytes=2**63 - 1).get("a") == bytes(size)
     with pytest.raises(EntryTooLargeError, match=f"more than {size - 1} bytes"):
         FilesystemBackend(url, max_bytes=size - 1).get("a")
 

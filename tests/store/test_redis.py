@@ -56,6 +56,9 @@ def test_bytes_by_name(server: RedisServer, backend: RedisBackend) -> None:
 def test_the_size_limit(server: RedisServer, backend: RedisBackend, size: int) -> None:
     backend.put("a", bytes(size))
     assert RedisBackend(server.url, timeout=PATIENT, max_bytes=size).get("a") == bytes(size)
+    unlimited = RedisBackend(server.url, timeout=1e6, ttl=9e9, max_bytes=2**63 - 1)
+    assert unlimited.get("a") == bytes(size)
+    unlimited.put("a", bytes(size))
     with pytest.raises(EntryTooLargeError, match=f"{size} bytes"):
         RedisBackend(server.url, timeout=PATIENT, max_bytes=size - 1).get("a")
 

@@ -293,6 +293,7 @@ def test_settings_that_cannot_be_used() -> None:
         Settings(shared_url="nonsense"),
         Settings(shared_url="memory://x", shared_secret=b"short"),
         Settings(shared_url="memory://x", shared_timeout=0),
+        Settings(shared_url="memory://x", shared_max_entry_bytes=-1),
     ):
         with pytest.raises(ConfigError):
             open_shared(settings)

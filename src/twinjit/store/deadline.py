@@ -12,11 +12,21 @@ from twinjit.errors import ConfigError
 from twinjit.store.base import Backend
 from twinjit.store.locks import ForkedLock
 
-__all__ = ["DeadlineBackend"]
+__all__ = ["DeadlineBackend", "check_timeout"]
 
 T = TypeVar("T")
 
 _MOST_LATE = 4
+_LONGEST_SECONDS = 1e6
+
+
+def check_timeout(seconds: float) -> None:
+    """Raise `ConfigError` unless it is a number of seconds that a call can be waited for."""
+    if not 0 < seconds <= _LONGEST_SECONDS:
+        raise ConfigError(
+            f"the shared cache's timeout is {seconds}; give seconds above 0, and at most "
+            f"{_LONGEST_SECONDS:.0f}"
+        )
 
 
 class DeadlineBackend:
@@ -36,12 +46,11 @@ class DeadlineBackend:
     Raises
     ------
     ConfigError
-        If `seconds` is not above 0.
+        If `seconds` is not above 0, or more than a million.
     """
 
     def __init__(self, backend: Backend, seconds: float) -> None:
-        if not seconds > 0:
-            raise ConfigError(f"the shared cache's timeout is {seconds}; give seconds above 0")
+        check_timeout(seconds)
         self._backend = backend
         self._seconds = seconds
         self._lock = ForkedLock()  # guards _late

@@ -95,15 +95,18 @@ class FilesystemBackend:
             If it cannot be read for other reasons.
         """
         filesystem, root = self._open()
-        end = None if self._max_bytes is None else self._max_bytes + 1
+        path = f"{root}/{name}"
         try:
-            data: bytes = filesystem.cat_file(f"{root}/{name}", start=0, end=end)
+            # A local file's reader makes room for all it is asked for, so its size is looked at.
+            size = filesystem.size(path) if self._scheme == "file" else 0
+            self._check_size(name, size)
+            end = None if self._scheme == "file" or self._max_bytes is None else self._max_bytes + 1
+            data: bytes = filesystem.cat_file(path, start=0, end=end)
         except FileNotFoundError:
             return None
         except IsADirectoryError as error:
             raise ArtifactError(f"{self._url}/{name} is a directory") from error
-        if end is not None and len(data) >= end:
-            raise EntryTooLargeError(f"{self._url}/{name} has more than {self._max_bytes} bytes")
+        self._check_size(name, len(data))
         return data
 
     def put(self, name: str, data: bytes) -> None:
@@ -127,6 +130,10 @@ class FilesystemBackend:
         filesystem, root = self._open()
         with suppress(FileNotFoundError):
             filesystem.rm_file(f"{root}/{name}")
+
+    def _check_size(self, name: str, size: int) -> None:
+        if self._max_bytes is not None and size > self._max_bytes:
+            raise EntryTooLargeError(f"{self._url}/{name} has more than {self._max_bytes} bytes")
 
     def _open(self) -> tuple[Any, str]:
         pid, filesystem, root = self._opened

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, parse_qsl
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
 from twinjit.lazily import lazily
 from twinjit.store.addresses import shown, split_address
+from twinjit.store.deadline import check_timeout
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -28,7 +29,7 @@ _PREFIX = "twinjit:"
 # the limit, another fetches all of it.
 _FIRST_BYTES = 64 * 1024
 
-_LONGEST_TTL = 1e9  # seconds; some 30 years
+_LONGEST_TTL = 9e9  # seconds; some 285 years
 
 _OPTIONS = frozenset(
     {"db", "username", "password", "ssl_ca_certs", "ssl_ca_path", "ssl_cert_reqs"}
@@ -74,8 +75,7 @@ class RedisBackend:
         max_bytes: int | None = None,
     ) -> None:
         parts = _check_address(url)
-        if not timeout > 0:
-            raise ConfigError(f"the shared cache's timeout is {timeout}; give seconds above 0")
+        check_timeout(timeout)
         if ttl is not None and not 0.001 <= ttl <= _LONGEST_TTL:
             raise ConfigError(
                 f"the shared cache's ttl is {ttl}; give 0.001 to {_LONGEST_TTL:.0f} seconds, or "

@@ -10,7 +10,13 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from twinjit.artifact import Artifact, decode, encode
-from twinjit.errors import ArtifactError, ArtifactVersionError, EntryTooLargeError, SealError
+from twinjit.errors import (
+    ArtifactError,
+    ArtifactVersionError,
+    ConfigError,
+    EntryTooLargeError,
+    SealError,
+)
 from twinjit.key import DIGEST_SIZE
 from twinjit.settings import Settings
 from twinjit.store.addresses import split_read_only
@@ -92,7 +98,7 @@ class SharedStore:
     Raises
     ------
     ConfigError
-        If the secret is too short.
+        If the secret is too short, or the size negative.
     """
 
     def __init__(
@@ -104,6 +110,8 @@ class SharedStore:
         read_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if max_entry_bytes < 0:
+            raise ConfigError(f"max_entry_bytes is {max_entry_bytes}; give 0 or more bytes")
         self.url = backend.url
         self.max_entry_bytes = max_entry_bytes
         self.read_only = read_only
