@@ -262,6 +262,50 @@ def test_what_a_virtual_machine_hides_stays_hidden():
         compile_for(hidden, own.replace("+ssse3", "+avx2"))
 
 
+# Intrinsics of instructions that are not there end the process in LLVM's code generator.
+
+RECIPROCAL = """llvm.func @f(%p: !llvm.ptr, %m: i16) attributes {{{attributes}}} {{
+  %a = llvm.load %p : !llvm.ptr -> vector<16xf32>
+  %r = llvm.call_intrinsic "llvm.x86.avx512.rcp14.ps.512"(%a, %a, %m)
+    : (vector<16xf32>, vector<16xf32>, i16) -> vector<16xf32>
+  llvm.store %r, %p : vector<16xf32>, !llvm.ptr
+  llvm.return
+}}"""
+CHECKSUM = """llvm.func @f(%x: i32, %y: i32) -> i32 {
+  %r = llvm.call_intrinsic "llvm.x86.sse42.crc32.32.32"(%x, %y) : (i32, i32) -> i32
+  llvm.return %r : i32
+}"""
+
+
+def test_an_intrinsic_that_the_target_lacks():
+    wide = RECIPROCAL.format(attributes="")
+    with pytest.raises(errors.TargetError, match=r"'f': it calls llvm\.x86\.avx512.*'avx512f'"):
+        compile_for(Target.baseline("x86-64-v3"), wide)
+    with pytest.raises(errors.TargetError, match=r"'f': it calls llvm\.x86\.sse42.*'crc32'"):
+        compile_for(Target.baseline("x86-64"), CHECKSUM)
+
+
+@pytest.mark.parametrize("name", ["llvm.x86.flags.read.u32", "llvm.x86.seh.lsda"])
+def test_an_intrinsic_of_no_cpu(compiler, name):
+    arguments = "() : () -> i32" if name.endswith("u32") else "(%p) : (!llvm.ptr) -> !llvm.ptr"
+    text = (
+        "llvm.func @f(%p: !llvm.ptr) {\n"
+        f'  %r = llvm.call_intrinsic "{name}"{arguments}\n  llvm.return\n}}'
+    )
+    with pytest.raises(errors.CompilationError, match="is not for this target"):
+        compiler.compile(text)
+
+
+@pytest.mark.skipif(not has_level("x86-64-v4"), reason="this CPU has no AVX-512")
+def test_an_intrinsic_that_the_target_has():
+    v4 = Target.baseline("x86-64-v4")
+    assert list(compile_for(v4, RECIPROCAL.format(attributes=""))) == ["f"]
+    assert compile_for(Target.baseline("x86-64-v2"), CHECKSUM).f(0, 1) % 2**32 == 0xDD45AAB8
+    less = 'target_features = #llvm.target_features<["-avx512f"]>'
+    with pytest.raises(errors.TargetError, match="it calls"):
+        compile_for(v4, RECIPROCAL.format(attributes=less))
+
+
 # What no LLVM IR shows, and a loader would have to do
 
 SAFE_STACK = """llvm.func @puts(!llvm.ptr) -> i32

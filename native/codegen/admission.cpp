@@ -14,11 +14,21 @@ bool isUnusable(llvm::CallingConv::ID convention) {
          convention == llvm::CallingConv::CFGuard_Check;
 }
 
+/// Of x86, those that the code generator selects on no CPU (LLVM 22.1.8): of 32-bit code, of
+/// Windows, and left over from what LLVM expresses without intrinsics since.
+const llvm::StringLiteral kUnselectable[] = {
+    "llvm.x86.flags.read.u32",    "llvm.x86.flags.write.u32", "llvm.x86.seh.",
+    "llvm.x86.avx512.broadcastm", "llvm.x86.avx10.vadd",      "llvm.x86.avx10.vdivbf",
+    "llvm.x86.avx10.vfm",         "llvm.x86.avx10.vfn",       "llvm.x86.avx10.vmulbf",
+    "llvm.x86.avx10.vsubbf",      "llvm.x86.avx10.vminmax"};
+
 /// Intrinsics that the code generator cannot select.
 bool isForeign(llvm::Intrinsic::ID intrinsic) {
+  llvm::StringRef name = llvm::Intrinsic::getBaseName(intrinsic);
+  if (llvm::any_of(kUnselectable, [&](llvm::StringRef each) { return name.starts_with(each); }))
+    return true;
   return intrinsic == llvm::Intrinsic::vscale ||
-         (llvm::Intrinsic::isTargetIntrinsic(intrinsic) &&
-          !llvm::Intrinsic::getBaseName(intrinsic).starts_with("llvm.x86."));
+         (llvm::Intrinsic::isTargetIntrinsic(intrinsic) && !name.starts_with("llvm.x86."));
 }
 
 std::string whyRefused(const llvm::GlobalVariable &variable) {

@@ -1,8 +1,12 @@
 #include "codegen/retarget.h"
 
+#include "codegen/intrinsics.h"
 #include "codegen/machine.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 
 namespace twinjit {
 namespace {
@@ -20,41 +24,60 @@ Target targetOf(const llvm::Function &function, const Target &target) {
   return {target.triple, target.cpu, joined(target.features, features)};
 }
 
-/// Judges the targets of functions, each distinct one once.
+/// Judges functions and the targets they name, each distinct target once.
 class Judge {
 public:
   Judge(const Target &target, const llvm::MCSubtargetInfo &known)
       : known(known), present(instructionSets(known)) {
-    whys[target.cpu + "\n" + target.features] = "";
+    verdicts[target.cpu + "\n" + target.features] = {"", present};
   }
 
-  std::string whyBeyond(const Target &wanted) {
-    auto [why, isNew] = whys.try_emplace(wanted.cpu + "\n" + wanted.features);
+  /// Why a function whose code is for `own` cannot be compiled; empty where it can.
+  std::string why(const llvm::Function &function, const Target &own) {
+    auto [verdict, isNew] = verdicts.try_emplace(own.cpu + "\n" + own.features);
     if (isNew)
-      why->second = find(wanted);
-    return why->second;
-  }
-
-  std::string unknownTuning(const llvm::Function &function) const {
-    return unknownCpu(known, function.getFnAttribute("tune-cpu").getValueAsString());
+      verdict->second = judge(own);
+    std::string why = verdict->second.why;
+    if (why.empty())
+      why = unknownCpu(known, function.getFnAttribute("tune-cpu").getValueAsString());
+    return why.empty() ? lacking(function, verdict->second.allowed) : why;
   }
 
 private:
-  std::string find(const Target &wanted) const {
+  struct Verdict {
+    std::string why;
+    std::vector<std::string> allowed; // instruction sets that code may use, sorted
+  };
+
+  Verdict judge(const Target &wanted) const {
     auto backend = findBackend(wanted);
     if (!backend)
-      return backend.failure().message;
-    std::vector<std::string> needed = instructionSets(*backend->subtarget);
-    const std::string *beyond = firstLacking(needed, present);
-    return beyond ? "its target-cpu or target-features have the CPU feature '" + *beyond +
-                        "', which the target it is compiled for lacks; remove the attribute, or "
-                        "compile for a target that has the feature"
-                  : "";
+      return {backend.failure().message, {}};
+    std::vector<std::string> allowed = instructionSets(*backend->subtarget);
+    if (const std::string *beyond = firstLacking(allowed, present))
+      return {"its target-cpu or target-features have the CPU feature '" + *beyond +
+                  "', which the target it is compiled for lacks; remove the attribute, or compile "
+                  "for a target that has the feature",
+              {}};
+    return {"", std::move(allowed)};
+  }
+
+  static std::string lacking(const llvm::Function &function, llvm::ArrayRef<std::string> allowed) {
+    for (const llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+        llvm::StringRef name = call->getCalledFunction()->getName();
+        llvm::StringRef lacked = lackedBy(name, allowed);
+        if (!lacked.empty())
+          return ("it calls " + name + ", which needs the CPU feature '" + lacked +
+                  "'; compile for a target that has it")
+              .str();
+      }
+    return "";
   }
 
   const llvm::MCSubtargetInfo &known;
   const std::vector<std::string> present;
-  llvm::StringMap<std::string> whys; // by CPU and features
+  llvm::StringMap<Verdict> verdicts; // by CPU and features
 };
 
 } // namespace
@@ -72,10 +95,7 @@ std::string retarget(llvm::Module &module, const Target &target, llvm::TargetMac
     if (function.isDeclaration())
       continue;
     Target own = targetOf(function, target);
-    std::string why = judge.whyBeyond(own);
-    if (why.empty())
-      why = judge.unknownTuning(function);
-    if (!why.empty())
+    if (std::string why = judge.why(function, own); !why.empty())
       return "'" + function.getName().str() + "': " + why;
     function.addFnAttr("target-cpu", own.cpu);
     function.addFnAttr("target-features", own.features);
