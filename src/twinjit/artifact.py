@@ -140,8 +140,8 @@ class Artifact:
         toolchain = target.get("toolchain")
         if not isinstance(toolchain, dict):
             raise ArtifactError("the artifact's target does not tell the toolchain")
-        texts = {**dict.fromkeys(_TARGET_TEXTS), **target, "toolchain": ""}
-        for name, text in [*texts.items(), *toolchain.items()]:
+        texts = [(name, target.get(name)) for name in _TARGET_TEXTS]
+        for name, text in [*texts, *toolchain.items()]:
             if not isinstance(text, str):
                 raise ArtifactError(f"the artifact's target has no text for {name!r}")
         return target

@@ -37,9 +37,9 @@ __all__ = ["NAME_LIMIT", "Content", "Sections", "read_entry", "write_entry"]
 #   object      a relocatable object file
 #   signatures  a JSON list of objects, one for each callable function (signature.py)
 #   report      a JSON object: "pipeline" names the pipeline, "phases" has seconds by phase
-#   target      a JSON object of texts: "triple", "cpu" and "features" as LLVM writes them, others
-#               that the writer had reason to add, and "toolchain", which is an object itself: the
-#               build of each library that made the code, by the library's name (toolchain.py)
+#   target      a JSON object (machine.py): the texts "triple", "cpu" and "features" as LLVM writes
+#               them, "instruction_sets", a list of texts, and "toolchain", an object: the build of
+#               each library that made the code, by the library's name (toolchain.py)
 #
 # All other names are extras: "constants" lists what the code looks for outside of its object
 # (constants.py), "program" is what it was compiled from (confirmation.py).

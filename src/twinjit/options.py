@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from twinjit.errors import ConfigError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
@@ -11,8 +12,10 @@ from twinjit.policy import Policy
 from twinjit.settings import Settings
 from twinjit.store.base import Backend
 from twinjit.store.disk import DiskStore
-from twinjit.store.shared import SharedStore, open_shared
 from twinjit.target import Target
+
+if TYPE_CHECKING:
+    from twinjit.store.shared import SharedStore
 
 __all__ = ["check_options", "open_shared_store", "open_store", "pipeline_request"]
 
@@ -80,10 +83,12 @@ def open_shared_store(
     ConfigError
         If it names none, or what its URL needs is not installed.
     """
+    if shared is False or shared is None or (shared is True and not settings.shared_url):
+        return None
+    from twinjit.store.shared import SharedStore, open_shared  # what few need costs none else
+
     if shared is True:
         return open_shared(settings)
-    if shared is False or shared is None:
-        return None
     if isinstance(shared, str):
         return open_shared(replace(settings, shared_url=shared))
     if not all(callable(getattr(shared, name, None)) for name in ("get", "put", "remove")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import threading
@@ -120,6 +119,8 @@ os.register_at_fork(after_in_child=_start_all_anew)
 
 def _add_to(path: str, counts: Counter[str]) -> bool:
     """Add counts to a file; False where that cannot be done now."""
+    import fcntl  # a hit does not get here, or once in a second
+
     try:
         descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
     except OSError:

@@ -93,8 +93,7 @@ class Store(Protocol):
     def discard(self, key_digest: bytes, why: ArtifactError) -> None:
         """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
 
-        The entry is removed and a fault reported, unless the entry is whole and for another
-        machine (`ArtifactMachineError`).
+        The entry is removed, and a fault reported.
         """
         ...
 

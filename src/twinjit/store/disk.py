@@ -11,17 +11,18 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from twinjit.artifact import Artifact, decode, encode
-from twinjit.errors import ArtifactError, ArtifactMachineError, ArtifactVersionError
+from twinjit.errors import ArtifactError, ArtifactVersionError
 from twinjit.store.account import Account
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.eviction import Found, scan
 from twinjit.store.faults import Faults
-from twinjit.store.files import UntrustedError, check_private, make_private, read_private
+from twinjit.store.files import check_private, make_private, read_private
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, check_digest, digest_of
 from twinjit.store.ledger import BLOCK
 from twinjit.store.obstacles import remove_obstacle
 from twinjit.store.publish import publish, sweep
+from twinjit.store.reasons import reason_of
 from twinjit.store.room import Pruned, Room
 
 __all__ = ["Bad", "DiskStore", "Entry", "Pruned"]
@@ -148,18 +149,15 @@ class DiskStore:
     def discard(self, key_digest: bytes, why: ArtifactError) -> None:
         """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
 
-        The entry is removed and a fault reported, unless the entry is whole and for another
-        machine (`ArtifactMachineError`).
+        The entry is removed, and a fault reported.
         """
         with self._lock:
             self._hits -= 1
         self.account.add("disk", -1)
-        reason = _reason(why)
-        self._count_miss(reason)
-        if reason != "machine":
-            path = self._layout.object_path(key_digest)
-            _discard(path)
-            self._report(ArtifactError(f"{path}: {why}"))
+        self._count_miss(reason_of(why))
+        path = self._layout.object_path(key_digest)
+        _discard(path)
+        self._report(ArtifactError(f"{path}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""
@@ -224,7 +222,7 @@ class DiskStore:
             for file in self._scan_or_report(directory, suffix):
                 error = _examine(file.path, parse)
                 if error and not isinstance(error, FileNotFoundError):
-                    yield Bad(file.path, _reason(error), str(error))
+                    yield Bad(file.path, reason_of(error), str(error))
 
     def stats(self) -> StoreStats:
         """Scan the directory, and count this object's events.
@@ -306,7 +304,7 @@ class DiskStore:
             return None, "damaged"
         except (OSError, MemoryError) as error:
             self._report(error)
-            return None, _reason(error)
+            return None, reason_of(error)
 
     def _was_evicted(self, key_digest: bytes, reason: MissReason) -> bool:
         if reason == "expired":
@@ -384,16 +382,6 @@ def _examine(
     except (ArtifactError, OSError, MemoryError) as error:
         return error
     return None
-
-
-def _reason(error: Exception) -> MissReason:
-    if isinstance(error, ArtifactVersionError):
-        return "version"
-    if isinstance(error, ArtifactMachineError):
-        return "machine"
-    if isinstance(error, ArtifactError):
-        return "damaged"
-    return "untrusted" if isinstance(error, UntrustedError) else "failed"
 
 
 def _discard(path: str) -> None:

@@ -13,6 +13,9 @@ from twinjit.store.publish import publish, sweep
 
 __all__ = ["SCHEMES", "FilesystemBackend"]
 
+# From what age on a file has no living writer: locks of other machines are not seen everywhere.
+_STALE_SECONDS = 3600.0
+
 # The package that each kind of address needs beside fsspec.
 _PACKAGES = {
     "file": None,
@@ -122,7 +125,7 @@ class FilesystemBackend:
         if not self._swept:
             self._swept = True
             with suppress(OSError):  # not ours to list
-                sweep(staging)
+                sweep(staging, _STALE_SECONDS)
         publish(data, path, staging, private=False)
 
     def remove(self, name: str) -> None:

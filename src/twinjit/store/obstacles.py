@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -43,6 +42,8 @@ def _remove_unless(path: str, is_right: Callable[[int], bool]) -> bool:
         if is_right(mode):
             return False
         if stat.S_ISDIR(mode):
+            import shutil  # once in years
+
             shutil.rmtree(path)
         else:
             os.unlink(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from contextlib import suppress
@@ -55,13 +54,16 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
         raise
 
 
-def sweep(staging: str) -> int:
+def sweep(staging: str, min_age: float = float("-inf")) -> int:
     """Remove what processes that died while publishing left behind.
 
     Parameters
     ----------
     staging
         The folder given to `publish`; it may be missing.
+    min_age
+        Age in seconds below which a file is left alone, for folders that are shared with machines
+        whose locks are not seen here.
 
     Returns
     -------
@@ -77,31 +79,35 @@ def sweep(staging: str) -> int:
         names = os.listdir(staging)
     except FileNotFoundError:
         return 0
-    return sum(_sweep_one(os.path.join(staging, name)) for name in names)
+    return sum(_sweep_one(os.path.join(staging, name), min_age) for name in names)
 
 
-def _sweep_one(path: str) -> bool:
+def _sweep_one(path: str, min_age: float) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False  # published or removed meanwhile, or nothing that `publish` makes
     try:
-        return _has_no_writer(descriptor) and _remove(path)
+        return _has_no_writer(descriptor, min_age) and _remove(path)
     finally:
         os.close(descriptor)
 
 
-def _has_no_writer(descriptor: int) -> bool:
+def _has_no_writer(descriptor: int, min_age: float) -> bool:
+    import fcntl  # needed only by what writes, and not by a hit
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
-        return time.time() - os.fstat(descriptor).st_mtime > _STALE_SECONDS
-    return True
+        min_age = _STALE_SECONDS
+    return time.time() - os.fstat(descriptor).st_mtime >= min_age
 
 
 def _lock(descriptor: int) -> None:
+    import fcntl
+
     with suppress(OSError):  # a file system without locks, or a sweep is looking at it
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

@@ -26,6 +26,7 @@ from twinjit.store.breaker import Breaker
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.faults import SHARED, Faults
 from twinjit.store.locks import ForkedLock
+from twinjit.store.reasons import reason_of
 from twinjit.store.seal import Seal
 
 __all__ = ["Condition", "SharedStore", "open_shared"]
@@ -179,8 +180,14 @@ class SharedStore:
         """Whether `get` would find an entry, which is fetched for it; counts as no lookup."""
         return not isinstance(self._load_artifact(key_digest), str)
 
-    def discard(self, key_digest: bytes, why: Exception) -> None:
-        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+    def discard(self, key_digest: bytes, why: ArtifactError) -> None:
+        """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
+
+        The entry is removed unless this only reads, and a fault reported.
+        """
+        with self._lock:
+            self._hits -= 1
+            self._reasons[reason_of(why)] += 1
         self.remove(key_digest)
         self._faults.report(ArtifactError(f"{self._name('objects', key_digest)}: {why}"))
 
