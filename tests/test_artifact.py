@@ -280,7 +280,6 @@ def test_a_key_that_does_not_match_the_digest_is_refused(digest: bytes) -> None:
         ("target", json.dumps({**SAMPLE_TARGET, "toolchain": "x"}).encode()),
         ("target", json.dumps({**SAMPLE_TARGET, "toolchain": {"a": 1}}).encode()),
         ("target", json.dumps({**SAMPLE_TARGET, "triple": None}).encode()),
-        ("target", json.dumps({**SAMPLE_TARGET, "more": 1}).encode()),
         ("target", json.dumps({**SAMPLE_TARGET, "more": "x"})[:-1].encode()),
     ],
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import twinjit
+from tests.samples import with_sections
 from twinjit import Target, machine
 from twinjit.artifact import Artifact, encode
 from twinjit.errors import ArtifactError, ArtifactMachineError, CacheWarning
@@ -24,10 +24,7 @@ def artifact_of(target: Target = HOST) -> Artifact:
 
 
 def with_target(artifact: Artifact, section: bytes) -> Artifact:
-    sections = tuple(
-        (name, section if name == "target" else content) for name, content in artifact.sections
-    )
-    return replace(artifact, sections=sections)
+    return with_sections(artifact, {"target": section}, listed=True)
 
 
 def changed(**values: Any) -> Artifact:

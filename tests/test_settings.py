@@ -17,7 +17,15 @@ from twinjit.settings_values import KINDS
 
 PACKAGE = Path(__file__).parent.parent / "src" / "twinjit"
 HOME = {"HOME": "/home/ada"}
-BOTTOM = ("artifact.py", "settings.py", "settings_values.py", "errors.py", "key.py")
+BOTTOM = (
+    "artifact.py",
+    "entry.py",
+    "packing.py",
+    "settings.py",
+    "settings_values.py",
+    "errors.py",
+    "key.py",
+)
 
 
 def test_defaults() -> None:

@@ -289,11 +289,12 @@ def test_settings_with_one() -> None:
 
 
 def test_settings_that_cannot_be_used() -> None:
-    for settings in (
-        Settings(shared_url="nonsense"),
-        Settings(shared_url="memory://x", shared_secret=b"short"),
-        Settings(shared_url="memory://x", shared_timeout=0),
-        Settings(shared_url="memory://x", shared_max_entry_bytes=-1),
+    for unusable in (
+        {"shared_url": "nonsense"},
+        {"shared_url": "gopher://x"},
+        {"shared_url": "memory://x", "shared_secret": b"short"},
+        {"shared_url": "memory://x", "shared_timeout": 0},
+        {"shared_url": "memory://x", "shared_max_entry_bytes": -1},
     ):
         with pytest.raises(ConfigError):
-            open_shared(settings)
+            open_shared(Settings(**unusable))
