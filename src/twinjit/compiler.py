@@ -107,7 +107,7 @@ class Compiler:
         self.store = open_store(cache, settings)
         self._fixed_parts = _fixed_parts(self.policy, opt_level, self.target)
         self._hasher = RequestHasher([*self._fixed_parts, *pipeline_request(pipeline)])
-        self._tiers = Tiers(self.store, settings.memory_max_bytes)
+        self._tiers = Tiers(self.store, settings.memory_max_bytes, settings.wait_seconds)
         self._confirmer = Confirmer(self.policy)
         self._once = Once()
         # Guards `_identities` and `_counts`; held for a few dictionary operations only.
@@ -278,7 +278,7 @@ class Compiler:
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
             return self._deliver(code, "compiled", clock)
-        with self._once.turn(key.digest):
+        with self._once.turn(key.digest), self._tiers.turn(key.digest):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found

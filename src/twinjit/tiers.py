@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from twinjit.artifact import Artifact
@@ -37,10 +38,13 @@ class Tiers:
         The disk tier, if there is one.
     memory_max_bytes
         Bound of the memory tier.
+    wait_seconds
+        Limit of a wait for another process.
     """
 
-    def __init__(self, store: DiskStore | None, memory_max_bytes: int) -> None:
+    def __init__(self, store: DiskStore | None, memory_max_bytes: int, wait_seconds: float) -> None:
         self.store = store
+        self._wait_seconds = wait_seconds
         self._memory: LruCache[bytes, LoadedCode | _Unbound] = LruCache(memory_max_bytes)
 
     @property
@@ -80,6 +84,10 @@ class Tiers:
         if key_digest in self._memory:
             return "memory"
         return "disk" if self.store and self.store.contains(key_digest) else "compiled"
+
+    def turn(self, key_digest: bytes) -> AbstractContextManager[object]:
+        """Hold a key's turn among processes, or go on without after a wait; then look again."""
+        return self.store.turn(key_digest, self._wait_seconds) if self.store else nullcontext()
 
     def publish(self, artifact: Artifact, constants: Constants) -> LoadedCode:
         """Link new code, which fails if it lacks symbols, and keep it in memory."""
