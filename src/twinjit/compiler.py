@@ -146,7 +146,16 @@ class Compiler:
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)
-        return self._compile_missed(subject, request, clock)
+        if request is None or self.confirm == "always":
+            return self._compile_missed(subject, request, clock)
+        # Whoever waits need not even read the program then.
+        with self._tiers.request_turn(request) as outcome:
+            if outcome in ("published", "freed", "timed out"):
+                clock.lap("wait")
+                found = self._find_by_request(request, subject)
+            if found:
+                return self._deliver(*found, clock)
+            return self._compile_missed(subject, request, clock, waits=outcome != "timed out")
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
@@ -267,7 +276,9 @@ class Compiler:
 
     # Compilation
 
-    def _compile_missed(self, subject: Subject, request: bytes | None, clock: Clock) -> Executable:
+    def _compile_missed(
+        self, subject: Subject, request: bytes | None, clock: Clock, *, waits: bool = True
+    ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = resolve_pipeline(self.pipeline, subject.program)
         key = self._key(fingerprint, resolved)
@@ -278,7 +289,7 @@ class Compiler:
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
             return self._deliver(code, "compiled", clock)
-        with self._once.turn(key.digest), self._tiers.turn(key.digest):
+        with self._once.turn(key.digest), self._tiers.turn(key.digest, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found

@@ -13,6 +13,7 @@ from twinjit.executable import LoadedCode
 from twinjit.key import DIGEST_SIZE
 from twinjit.report import Tier
 from twinjit.store.disk import DiskStore
+from twinjit.store.flight import Outcome
 from twinjit.store.memory import LruCache
 
 __all__ = ["Tiers"]
@@ -85,9 +86,17 @@ class Tiers:
             return "memory"
         return "disk" if self.store and self.store.contains(key_digest) else "compiled"
 
-    def turn(self, key_digest: bytes) -> AbstractContextManager[object]:
-        """Hold a key's turn among processes, or go on without after a wait; then look again."""
-        return self.store.turn(key_digest, self._wait_seconds) if self.store else nullcontext()
+    def request_turn(self, request: bytes) -> AbstractContextManager[Outcome]:
+        """Hold a request's turn among processes, or go on without after a wait."""
+        if self.store:
+            return self.store.direct_turn(request, self._wait_seconds)
+        return nullcontext("unlocked")
+
+    def turn(self, key_digest: bytes, *, waits: bool) -> AbstractContextManager[Outcome]:
+        """Hold a key's turn likewise."""
+        if self.store:
+            return self.store.turn(key_digest, self._wait_seconds if waits else 0)
+        return nullcontext("unlocked")
 
     def publish(self, artifact: Artifact, constants: Constants) -> LoadedCode:
         """Link new code, which fails if it lacks symbols, and keep it in memory."""

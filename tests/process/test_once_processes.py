@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import twinjit
-from tests.flights import PATIENCE, descriptors, find_lock, spawn, wait_for
+from tests.flights import PATIENCE, count_locks, descriptors, spawn, wait_for
 from twinjit.errors import LoweringError
 from twinjit.settings import Settings
 
@@ -45,17 +45,17 @@ def compiler(root: Path, pipeline: str = "auto") -> twinjit.Compiler:
     return twinjit.Compiler(cache=root, settings=settings, pipeline=pipeline)
 
 
-# 32 processes of both kinds, with threads
+# 32 processes of both kinds, with threads, which spell the program differently
 
 
 def compile_in_threads(root: Path, pipe: Connection) -> None:
     shared, results = compiler(root), []
 
-    def work() -> None:
-        executable = shared.compile(WANTED)
+    def work(blank_lines: int) -> None:
+        executable = shared.compile("\n" * blank_lines + WANTED)
         results.append((executable.report.tier, executable.f(1.0)))
 
-    threads = [threading.Thread(target=work) for _ in range(THREADS)]
+    threads = [threading.Thread(target=work, args=[each]) for each in range(THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -104,11 +104,6 @@ def compile_and_tell(root: Path, pipe: Connection) -> None:
     pipe.send((executable.report.tier, executable.f(1.0)))
 
 
-def is_compiling(root: Path) -> bool:
-    locks = root / "v1" / "locks"
-    return locks.exists() and find_lock(locks) is not None
-
-
 def start(root: Path) -> tuple[multiprocessing.process.BaseProcess, Connection]:
     mine, its = spawn.Pipe(duplex=False)
     process = spawn.Process(target=compile_and_tell, args=(root, its))
@@ -121,7 +116,8 @@ def suspend_when_compiling(
 ) -> tuple[multiprocessing.process.BaseProcess, Connection]:
     process, mine = start(root)
     assert process.pid
-    wait_for(lambda: is_compiling(root))
+    # The turn of the request is taken to read the program, that of the key to compile it.
+    wait_for(lambda: count_locks(root / "v1" / "locks") == 2)
     os.kill(process.pid, signal.SIGSTOP)
     assert list((root / "v1").glob("objects/*/*")) == []  # it had not finished
     return process, mine
@@ -149,6 +145,22 @@ def test_a_suspended_owner_holds_nobody_up_for_longer_than_the_limit(tmp_path: P
     assert executable.report.tier == "compiled"
     os.kill(owner.pid, signal.SIGCONT)
     assert mine.recv() == ("compiled", executable.f(1.0))
+    owner.join()
+
+
+def test_who_waits_for_the_same_text_does_not_read_it(tmp_path: Path) -> None:
+    owner, mine = suspend_when_compiling(tmp_path)
+    assert owner.pid
+    waiting = compiler(tmp_path)
+    found: list[twinjit.Executable] = []
+    thread = threading.Thread(target=lambda: found.append(waiting.compile(LONG)))
+    thread.start()
+    wait_for(lambda: descriptors(tmp_path / "v1" / "locks"))
+    os.kill(owner.pid, signal.SIGCONT)
+    thread.join()
+    assert mine.recv() == ("compiled", found[0].f(1.0))
+    assert found[0].report.tier == "disk"
+    assert list(found[0].report.phases) == ["wait"]
     owner.join()
 
 
@@ -200,4 +212,4 @@ def test_exit_while_a_daemon_thread_waits(tmp_path: Path, end: str) -> None:
         command, input=UNLOWERABLE, capture_output=True, text=True, timeout=PATIENCE
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    assert not is_compiling(tmp_path)
+    assert count_locks(tmp_path / "v1" / "locks") == 0

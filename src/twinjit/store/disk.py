@@ -168,22 +168,14 @@ class DiskStore:
         return done
 
     def turn(self, key_digest: bytes, limit_seconds: float) -> AbstractContextManager[Outcome]:
-        """Wait for a key's turn among all processes, to compile it once; see `Flights.turn`.
+        """Wait for a key's turn among all processes, to compile it once; see `Flights.turn`."""
+        return self._turn(key_digest, self._layout.object_path(key_digest), limit_seconds)
 
-        Raises
-        ------
-        ValueError
-            If the digest is not 32 bytes.
-        """
-        path = self._layout.object_path(key_digest)
-        try:
-            if self.max_bytes:
-                make_private(self._layout.base)
-                self._trust()
-                return self._flights.turn(key_digest, limit_seconds, partial(_entry_at, path))
-        except OSError:  # lookup and put say so
-            pass
-        return nullcontext("unlocked")
+    def direct_turn(
+        self, source_digest: bytes, limit_seconds: float
+    ) -> AbstractContextManager[Outcome]:
+        """Wait for a source's turn likewise, to find out its key once; ends with its record."""
+        return self._turn(source_digest, self._layout.record_path(source_digest), limit_seconds)
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
         """Look up the digest of the key that a source had; neither a hit nor a miss of `stats`.
@@ -295,6 +287,18 @@ class DiskStore:
             self._room.clear()
         except OSError as error:
             self._report(error)
+
+    def _turn(
+        self, digest: bytes, path: str, limit_seconds: float
+    ) -> AbstractContextManager[Outcome]:
+        try:
+            if self.max_bytes:
+                make_private(self._layout.base)
+                self._trust()
+                return self._flights.turn(digest, limit_seconds, partial(_entry_at, path))
+        except OSError:  # lookup and put say so
+            pass
+        return nullcontext("unlocked")
 
     def _load(
         self, path: str, parse: Callable[[bytes], T]
