@@ -24,7 +24,6 @@ from twinjit.explanation import Explanation
 from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
-from twinjit.once import Once
 from twinjit.options import check_options, open_shared_store, open_store, pipeline_request
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
@@ -37,6 +36,7 @@ from twinjit.subject import Subject, live_fingerprint, load_mlir
 from twinjit.target import Target
 from twinjit.tiers import Tiers
 from twinjit.toolchain import TOOLCHAIN
+from twinjit.turns import Turns
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
@@ -116,7 +116,7 @@ class Compiler:
         self._tiers = Tiers(stores, settings.memory_max_bytes)
         self._index = RequestIndex([store for _, store in stores])
         self._confirmer = Confirmer(self.policy)
-        self._once = Once()
+        self._turns = Turns(self.store, settings.wait_seconds)
         self._lock = threading.Lock()  # guards `_counts`
         self._counts: Counter[str] = Counter()
 
@@ -151,7 +151,16 @@ class Compiler:
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)
-        return self._compile_missed(subject, request, clock)
+        if request is None or self.confirm == "always":
+            return self._compile_missed(subject, request, clock)
+        # Whoever waits need not even read the program then.
+        with self._turns.of_request(request) as outcome:
+            if outcome in ("published", "freed", "timed out"):
+                clock.lap("wait")
+                found = self._find_by_request(request, subject)
+            if found:
+                return self._deliver(*found, clock)
+            return self._compile_missed(subject, request, clock, waits=outcome != "timed out")
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
@@ -281,7 +290,9 @@ class Compiler:
 
     # Compilation
 
-    def _compile_missed(self, subject: Subject, request: bytes | None, clock: Clock) -> Executable:
+    def _compile_missed(
+        self, subject: Subject, request: bytes | None, clock: Clock, *, waits: bool = True
+    ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = resolve_pipeline(self.pipeline, subject.program)
         key = self._key(fingerprint, resolved)
@@ -292,7 +303,7 @@ class Compiler:
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
             return self._deliver(code, "compiled", clock)
-        with self._once.turn(key.digest):
+        with self._turns.of_key(key.digest, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -18,6 +19,7 @@ from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.eviction import Found, scan
 from twinjit.store.faults import Faults
 from twinjit.store.files import check_private, make_private, read_private
+from twinjit.store.flight import Flights, Outcome
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, check_digest, digest_of
 from twinjit.store.ledger import BLOCK
 from twinjit.store.obstacles import remove_obstacle
@@ -75,8 +77,8 @@ class DiskStore:
 
     Any number of threads and processes may use one directory, and anything in it may be deleted at
     any time. Nothing is touched before the first lookup or put, and nothing is made before the
-    first put. A fault (a damaged entry, a full or read-only disk, a foreign owner …) is a miss or
-    an entry not taken; it is counted, and each kind is warned of once per directory with
+    first turn or put. A fault (a damaged entry, a full or read-only disk, a foreign owner …) is a
+    miss or an entry not taken; it is counted, and each kind is warned of once per directory with
     `CacheWarning`. Damaged entries are removed, and whatever else lies where an entry should.
 
     Sizes are counted in blocks of 4 KiB, direct records included. When files exceed the bound,
@@ -115,6 +117,7 @@ class DiskStore:
         self.max_age = max_age
         self.account = Account(self._layout.account)
         self._faults = Faults(self.root)
+        self._flights = Flights(self._layout.locks, self._report)
         self._room = Room(self._layout, max_bytes, max_age, self._report)
         # Both only ever become true: the base folder was seen to be private; remains were swept.
         self._is_trusted = self._is_swept = False
@@ -172,6 +175,16 @@ class DiskStore:
         if done:
             self.account.add("puts")
         return done
+
+    def turn(self, key_digest: bytes, limit_seconds: float) -> AbstractContextManager[Outcome]:
+        """Wait for a key's turn among all processes, to compile it once; see `Flights.turn`."""
+        return self._turn(key_digest, self._layout.object_path(key_digest), limit_seconds)
+
+    def direct_turn(
+        self, source_digest: bytes, limit_seconds: float
+    ) -> AbstractContextManager[Outcome]:
+        """Wait for a source's turn likewise, to find out its key once; ends with its record."""
+        return self._turn(source_digest, self._layout.record_path(source_digest), limit_seconds)
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
         """Look up the digest of the key that a source had; neither a hit nor a miss of `stats`.
@@ -278,6 +291,18 @@ class DiskStore:
         except OSError as error:
             self._report(error)
 
+    def _turn(
+        self, digest: bytes, path: str, limit_seconds: float
+    ) -> AbstractContextManager[Outcome]:
+        try:
+            if self.max_bytes:
+                make_private(self._layout.base)
+                self._trust()
+                return self._flights.turn(digest, limit_seconds, partial(_entry_at, path))
+        except OSError:  # lookup and put say so
+            pass
+        return nullcontext("unlocked")
+
     def _count_miss(self, reason: MissReason) -> None:
         with self._lock:
             self._missed[reason] += 1
@@ -382,6 +407,14 @@ def _examine(
     except (ArtifactError, OSError, MemoryError) as error:
         return error
     return None
+
+
+def _entry_at(path: str) -> int | None:
+    # Not its time: a lookup changes that.
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return None
 
 
 def _discard(path: str) -> None:

@@ -43,6 +43,8 @@ DISK = Medium(
         "EACCES": "Set TWINJIT_CACHE_DIR to a directory that you can write to.",
         "EPERM": "Set TWINJIT_CACHE_DIR to a directory that is yours alone (mode 0700).",
         "ENOTDIR": "Remove the file that is in the way, or set TWINJIT_CACHE_DIR to a directory.",
+        "ENOLCK": "Processes may compile a program at the same time; for each to be compiled once, "
+        "set TWINJIT_CACHE_DIR to a directory on a file system with locks.",
         "damaged": "The entry will be made again; if this recurs, examine the disk.",
     },
     "Set TWINJIT_CACHE=off to do without it.",
