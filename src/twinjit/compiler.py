@@ -10,7 +10,6 @@ index, but meets the same key.
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -22,6 +21,7 @@ from twinjit.confirmation import Confirmer
 from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.executable import Executable, LoadedCode
 from twinjit.explanation import Explanation
+from twinjit.forks import fork_lock
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
 from twinjit.once import Once
@@ -111,7 +111,7 @@ class Compiler:
         self._confirmer = Confirmer(self.policy)
         self._once = Once()
         # Guards `_identities` and `_counts`; held for a few dictionary operations only.
-        self._lock = threading.Lock()
+        self._lock = fork_lock()
         self._identities: OrderedDict[bytes, bytes] = OrderedDict()  # by request digest
         self._counts: Counter[str] = Counter()
 

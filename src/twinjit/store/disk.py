@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import ArtifactError, ArtifactVersionError
+from twinjit.forks import fork_lock
 from twinjit.key import DIGEST_SIZE
 from twinjit.store.base import StoreStats
 from twinjit.store.direct import decode_record, encode_record
@@ -100,7 +100,7 @@ class DiskStore:
         self._faults = Faults(self.root)
         self._trusted = False  # whether _base was seen to be private; only ever becomes true
         # Guards the counters below; all work on files is done without it.
-        self._lock = Lock()
+        self._lock = fork_lock()
         self._hits = self._misses = self._evictions = self._puts = 0
 
     def get(self, key_digest: bytes) -> Artifact | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import warnings
-from threading import Lock
 
 from twinjit.errors import CacheWarning
+from twinjit.forks import fork_lock
 
 __all__ = ["Faults"]
 
@@ -23,7 +23,7 @@ _CURES = {
 }
 
 # Guards _told. Warnings are issued after it is released.
-_lock = Lock()
+_lock = fork_lock()
 _told: set[tuple[str, str]] = set()
 
 
@@ -38,7 +38,7 @@ class Faults:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._count_lock = Lock()  # guards count
+        self._count_lock = fork_lock()  # guards count
         self.count = 0
 
     def report(self, error: Exception) -> None:
