@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from twinjit.compiler import Compiler
 from twinjit.executable import Executable
 from twinjit.explanation import Explanation
+from twinjit.forks import held_off
 from twinjit.identity import domain, equivalent, fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
@@ -61,7 +62,8 @@ def __getattr__(name: str) -> object:
     # What compares programs is a tenth of the time that the import would take.
     if name not in ("Diff", "Difference", "diff"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from twinjit import differ
+    with held_off():
+        from twinjit import differ
 
     return getattr(differ, name)
 

@@ -10,7 +10,6 @@ index, but meets the same key.
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from twinjit.confirmation import Confirmer
 from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.executable import Executable, LoadedCode
 from twinjit.explanation import Explanation
+from twinjit.forks import fork_lock
 from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
@@ -117,7 +117,7 @@ class Compiler:
         self._index = RequestIndex([store for _, store in stores])
         self._confirmer = Confirmer(self.policy)
         self._turns = Turns(self.store, settings.wait_seconds)
-        self._lock = threading.Lock()  # guards `_counts`
+        self._lock = fork_lock()  # guards `_counts`
         self._counts: Counter[str] = Counter()
 
     def compile(self, program: object, *, language: str = "auto") -> Executable:

@@ -22,6 +22,7 @@ __all__ = [
     "EntryNotFoundError",
     "EntryTooLargeError",
     "ExecutionError",
+    "ForkError",
     "KeyPartError",
     "LoweringError",
     "ParseError",
@@ -183,6 +184,10 @@ class ArgumentValueError(TwinjitError, ValueError):
 
 class ExecutionError(TwinjitError, RuntimeError):
     """Compiled code stopped itself: an assertion did not hold, or an allocation failed."""
+
+
+class ForkError(TwinjitError, RuntimeError):
+    """A child, forked in the middle of another thread's work, cannot do such work."""
 
 
 class CacheWarning(UserWarning):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 
 from twinjit import machine
@@ -64,8 +63,6 @@ class LoadedCode:
         entries = [each.name for each in signatures if each.slots]
         bound = constants.bind(LiftedConstant.all_of(artifact))
         self._image = _llvm.load(object_code, entries, bound)
-        # Guards `_functions`; making a function is cheap enough to happen inside.
-        self._lock = threading.Lock()
         self._functions: dict[str, _llvm.Function] = {}
 
     @property
@@ -92,8 +89,8 @@ class LoadedCode:
             raise EntryNotFoundError(f"the program has no public function {name!r}; it has {known}")
         if signature.uncallable:
             raise SignatureError(f"{name!r} cannot be called from Python: {signature.uncallable}")
-        with self._lock:
-            return self._functions.setdefault(name, signature.bind(self._image))
+        # Threads that ask at once each make one; the first that is kept, all get.
+        return self._functions.setdefault(name, signature.bind(self._image))
 
 
 class Executable:

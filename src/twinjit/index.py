@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from threading import Lock
 
+from twinjit.forks import fork_lock
 from twinjit.store.base import Store
 
 __all__ = ["RequestIndex"]
@@ -24,7 +24,7 @@ class RequestIndex:
 
     def __init__(self, stores: Sequence[Store]) -> None:
         self._stores = stores
-        self._lock = Lock()  # guards the map; held for a few dictionary operations only
+        self._lock = fork_lock()  # guards the map; held for a few dictionary operations only
         self._identities: OrderedDict[bytes, bytes] = OrderedDict()
 
     def find(self, request: bytes | None) -> bytes | None:

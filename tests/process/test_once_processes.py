@@ -193,7 +193,7 @@ import sys, threading, time
 import twinjit
 from twinjit.settings import Settings
 
-compiler = twinjit.Compiler(cache=sys.argv[1], settings=Settings(wait_seconds=1e9))
+compiler = twinjit.Compiler(cache=sys.argv[1], settings=Settings(wait_seconds=1e6))
 text = sys.stdin.read()
 with compiler.store.turn(compiler.explain(text).key.digest, 0) as outcome:
     assert outcome == "owner"

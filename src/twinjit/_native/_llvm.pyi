@@ -60,6 +60,22 @@ def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence
     Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.
     """
 
+def hold_work(seconds: float) -> None:
+    """
+    Hold back new compiler work of other threads, and wait for what is under way, not longer than so many seconds. Nothing where this thread has done so already. Releases the GIL.
+    """
+
+def resume_work() -> None:
+    """Undo ``hold_work`` of this thread. Holds the GIL."""
+
+def begin_import() -> None:
+    """
+    Hold forks off until ``end_import``. Raises ForkError where one came between an import and its end. Releases the GIL while it waits for a fork.
+    """
+
+def end_import() -> None:
+    """End what ``begin_import`` began. Holds the GIL."""
+
 class Function:
     """
     A compiled function, callable from any thread: ``f(*args, out=None)``.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 import weakref
 from collections import Counter
@@ -12,6 +11,7 @@ from collections.abc import Mapping
 
 from blake3 import blake3
 
+from twinjit.forks import fork_lock
 from twinjit.store.files import open_book
 
 __all__ = ["Account"]
@@ -71,7 +71,7 @@ class _Events:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lock = threading.Lock()  # guards the two below, and is held while the file is written
+        self._lock = fork_lock()  # guards the two below, and is held while the file is written
         self._pending: Counter[str] = Counter()
         self._flushed = time.monotonic()
         _all.add(self)
@@ -102,7 +102,6 @@ class _Events:
 
     def start_anew(self) -> None:
         """In a forked child: what was gathered is the parent's to tell."""
-        self._lock = threading.Lock()
         self._pending = Counter()
 
 

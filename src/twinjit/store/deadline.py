@@ -9,8 +9,8 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from twinjit.errors import ConfigError
+from twinjit.forks import fork_lock
 from twinjit.store.base import Backend
-from twinjit.store.locks import ForkedLock
 
 __all__ = ["DeadlineBackend", "check_timeout"]
 
@@ -53,7 +53,7 @@ class DeadlineBackend:
         check_timeout(seconds)
         self._backend = backend
         self._seconds = seconds
-        self._lock = ForkedLock()  # guards _late
+        self._lock = fork_lock()  # guards _late
         # Threads whose callers have given up. In a forked child they count as dead.
         self._late: list[threading.Thread] = []
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import ArtifactError, ArtifactVersionError
+from twinjit.forks import fork_lock
 from twinjit.store.account import Account
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
@@ -122,7 +122,7 @@ class DiskStore:
         # Both only ever become true: the base folder was seen to be private; remains were swept.
         self._is_trusted = self._is_swept = False
         # Guards the counters below; all work on files is done without it.
-        self._lock = Lock()
+        self._lock = fork_lock()
         self._hits = self._evictions = self._puts = 0
         self._missed: Counter[MissReason] = Counter()
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twinjit.errors import ArtifactError, SealError
-from twinjit.store.locks import ForkedLock
+from twinjit.forks import fork_lock
 from twinjit.warn import warn_of_cache
 
 __all__ = ["DISK", "SHARED", "Faults", "Medium"]
@@ -83,7 +83,7 @@ _KIND_OF_CLASS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 # Guards _told. Warnings are issued after it is released.
-_lock = ForkedLock()
+_lock = fork_lock()
 _told: set[tuple[str, str]] = set()
 
 
@@ -101,7 +101,7 @@ class Faults:
     def __init__(self, place: str, medium: Medium = DISK) -> None:
         self._place = place
         self._medium = medium
-        self._count_lock = ForkedLock()  # guards count
+        self._count_lock = fork_lock()  # guards count
         self.count = 0
 
     def report(self, error: Exception) -> None:

@@ -17,6 +17,7 @@ from twinjit.errors import (
     EntryTooLargeError,
     SealError,
 )
+from twinjit.forks import fork_lock
 from twinjit.key import DIGEST_SIZE
 from twinjit.settings import Settings
 from twinjit.store.addresses import split_read_only
@@ -25,7 +26,6 @@ from twinjit.store.base import Backend, MissReason, StoreStats
 from twinjit.store.breaker import Breaker
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.faults import SHARED, Faults
-from twinjit.store.locks import ForkedLock
 from twinjit.store.reasons import reason_of
 from twinjit.store.seal import Seal
 
@@ -121,7 +121,7 @@ class SharedStore:
         self._base = f"{self._seal.key_id}/{_LAYOUT}" if self._seal else _LAYOUT
         self._faults = Faults(self.url, SHARED)
         # Guards what is below; the backend is called without it.
-        self._lock = ForkedLock()
+        self._lock = fork_lock()
         self._link = Breaker(clock)  # for all calls
         self._writes = Breaker(clock)  # for puts and removals, in addition
         self._last_error: str | None = None
