@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl  # here, since where no descriptor is left it could not be loaded any more
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,10 @@ BLOCK = 4096
 # The ledger is a file whose length in bytes is the total in blocks. Its content means nothing and
 # is zero. An append adds to the total in one step even when several processes do it at once, and
 # the total is read with one fstat.
+
+# A link is refused, and a planted pipe does not block the opening.
+_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
 
 
 def blocks(size: int) -> int:
@@ -44,8 +49,7 @@ class Ledger:
         OSError
             If the file cannot be opened or extended.
         """
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(self._path, flags, 0o600)
+        descriptor = os.open(self._path, _APPEND, 0o600)
         try:
             os.write(descriptor, bytes(count))
             return os.fstat(descriptor).st_size
@@ -71,10 +75,8 @@ class Ledger:
         OSError
             If the file cannot be opened.
         """
-        import fcntl  # needed only here, and not by a hit
-
         try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = os.open(self._path, os.O_RDWR | _SAFELY)
         except FileNotFoundError:
             yield None
             return
