@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Literal
 
 from twinjit.artifact import Artifact
-from twinjit.errors import CacheWarning, TwinjitError
+from twinjit.errors import TwinjitError
 from twinjit.policy import Policy
+from twinjit.warn import warn_of_cache
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
@@ -59,10 +59,8 @@ class Confirmer:
         if self._warned:
             return
         self._warned = True
-        warnings.warn(
+        warn_of_cache(
             f"Twinjit caught a false hit: {what}. It was discarded, and the program compiled. If "
             "this recurs, examine the disk, and who can write to the cache; 'twinjit cache clear' "
-            "removes all of it.",
-            CacheWarning,
-            stacklevel=4,
+            "removes all of it."
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
@@ -23,9 +24,12 @@ def path_of(store: DiskStore, digest: bytes) -> Path:
     return Path(store.root, "v1", "objects", digest.hex()[:2], digest.hex()[2:] + ".tj")
 
 
+BOOKS = ("account", "evicted", "ledger", "locks", "swept")
+
+
 def files_in(root: Path) -> list[Path]:
-    """List the entries and temporaries."""
-    return [path for path in root.rglob("*") if path.is_file() and path.name != "ledger"]
+    """List the entries and temporaries, without the store's own books."""
+    return [path for path in root.rglob("*") if path.is_file() and path.name not in BOOKS]
 
 
 def set_age(path: Path, seconds: float) -> None:
@@ -47,7 +51,7 @@ def test_nothing_is_made_before_the_first_put(tmp_path: Path) -> None:
     store = DiskStore(root)
     assert store.get(bytes(32)) is None
     assert store.get_direct(bytes(32)) is None
-    assert store.stats() == StoreStats(misses=1)
+    assert store.stats() == StoreStats(misses=1, reasons={"absent": 1})
     assert store.prune() == Pruned()
     store.clear()
     assert list(store.digests()) == []
@@ -60,7 +64,7 @@ def test_the_layout(tmp_path: Path) -> None:
     store.put(artifact)
     path = path_of(store, artifact.key_digest)
     assert path.read_bytes() == encode(artifact)
-    assert sorted(os.listdir(os.path.join(store.root, "v1"))) == ["ledger", "objects", "tmp"]
+    assert set(os.listdir(os.path.join(store.root, "v1"))) == {"ledger", "objects", "swept", "tmp"}
     for folder in [*path.parents][:5]:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -96,7 +100,9 @@ def test_counters(tmp_path: Path) -> None:
     store.put(second)
     store.get(first.key_digest)
     store.put_direct(bytes(32), first.key_digest)
-    assert store.stats() == StoreStats(entries=2, bytes=4 * BLOCK, hits=1, misses=1, puts=3)
+    assert store.stats() == StoreStats(
+        entries=2, bytes=4 * BLOCK, hits=1, misses=1, puts=3, reasons={"absent": 1}
+    )
     assert set(store.digests()) == {first.key_digest, second.key_digest}
 
 
@@ -127,6 +133,9 @@ def test_digests_of_another_size_are_refused(tmp_path: Path, digest: bytes) -> N
 def test_a_negative_bound_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="-1"):
         DiskStore(tmp_path, max_bytes=-1)
+    for age in (-1, float("nan")):
+        with pytest.raises(ValueError, match=str(age)):
+            DiskStore(tmp_path, max_age=age)
 
 
 def test_clear(tmp_path: Path) -> None:
@@ -138,6 +147,8 @@ def test_clear(tmp_path: Path) -> None:
     assert files_in(tmp_path) == []
     assert (tmp_path / "v1" / "ledger").stat().st_size == 0
     assert store.stats() == StoreStats(puts=1)
+    assert store.get(numbered_artifact(1).key_digest) is None
+    assert store.stats().reasons == {"absent": 1}
     assert store.put(numbered_artifact(1))
 
 
@@ -172,12 +183,100 @@ def test_the_bound_holds_after_the_ledger_is_lost(tmp_path: Path) -> None:
 def test_puts_below_the_bound_do_not_scan(tmp_path: Path) -> None:
     store = DiskStore(tmp_path)
     store.put(numbered_artifact(0))
-    stale = tmp_path / "v1" / "tmp" / "stale"
-    stale.write_bytes(b"x")
-    set_age(stale, 7200)
+    left = tmp_path / "v1" / "tmp" / "left"
+    left.write_bytes(b"x")
     for number in range(50):
         store.put(numbered_artifact(number))
-    assert stale.exists()  # a scan would have swept it
+    assert left.exists()  # a scan would have swept it
+    set_age(tmp_path / "v1" / "swept", 2 * 86400)
+    later = DiskStore(tmp_path, max_age=1000)
+    set_age(path_of(store, numbered_artifact(0).key_digest), 2000)
+    later.put(numbered_artifact(1))
+    assert not left.exists()
+    assert later.stats().evictions == 1
+    assert time.time() - (tmp_path / "v1" / "swept").stat().st_mtime < 100
+
+
+def test_remains_of_a_killed_writer_are_swept_by_the_next_run(tmp_path: Path) -> None:
+    DiskStore(tmp_path).put(numbered_artifact(0))
+    left = tmp_path / "v1" / "tmp" / "left"
+    left.write_bytes(b"x")
+    assert DiskStore(tmp_path).put(numbered_artifact(1))
+    assert not left.exists()
+
+
+def test_what_is_too_old_is_a_miss(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path, max_age=1000)
+    for number, age in enumerate((900, 1100, -10_000)):
+        store.put(numbered_artifact(number))
+        set_age(path_of(store, numbered_artifact(number).key_digest), age)
+    assert store.get(numbered_artifact(0).key_digest)
+    assert store.get(numbered_artifact(1).key_digest) is None
+    assert store.get(numbered_artifact(2).key_digest)  # from the future: the clock went back
+    assert store.stats().reasons == {"expired": 1}
+    assert store.stats().entries == 2
+    assert store.put(numbered_artifact(1))
+    assert store.get(numbered_artifact(1).key_digest)
+
+
+def test_prune_by_age(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    for number in range(10):
+        store.put(numbered_artifact(number))
+        set_age(path_of(store, numbered_artifact(number).key_digest), 100 * number + 50)
+    assert store.prune(max_age=500) == Pruned(entries=5, bytes=5 * BLOCK)
+    assert store.prune(max_bytes=4 * BLOCK, max_age=400) == Pruned(entries=1, bytes=BLOCK)
+    assert (tmp_path / "v1" / "ledger").stat().st_size == 4
+    kept = [number for number in range(10) if store.contains(numbered_artifact(number).key_digest)]
+    assert kept == [0, 1, 2, 3]
+
+
+def test_misses_that_eviction_caused_are_told(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path, max_bytes=10 * BLOCK)
+    for number in range(30):
+        store.put(numbered_artifact(number))
+        set_age(path_of(store, numbered_artifact(number).key_digest), 1000 - number)
+    other = DiskStore(tmp_path)
+    assert other.get(numbered_artifact(0).key_digest) is None
+    assert other.get(numbered_artifact(0).key_digest) is None  # it is not there now
+    assert other.get(numbered_artifact(99).key_digest) is None
+    assert other.stats().reasons == {"evicted": 1, "absent": 2}
+
+
+def test_records_and_entries_are_listed(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    store.put(numbered_artifact(1))
+    store.put_direct(b"s" * 32, b"k" * 32)
+    (entry,) = store.entries()
+    assert entry.key_digest == numbered_artifact(1).key_digest
+    assert entry.bytes == len(encode(numbered_artifact(1)))
+    assert abs(entry.used - time.time()) < 100
+    assert list(store.records()) == [(b"s" * 32, b"k" * 32)]
+
+
+def test_verify_names_the_bad_and_changes_nothing(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    for number in range(5):
+        store.put(numbered_artifact(number))
+        store.put_direct(bytes([number]) * 32, bytes(32))
+    assert list(store.verify()) == []
+    damaged = path_of(store, numbered_artifact(1).key_digest)
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    path_of(store, numbered_artifact(2).key_digest).chmod(0o666)
+    record = tmp_path / "v1" / "direct" / "03" / ("03" * 31 + ".ref")
+    record.write_bytes(b"")
+    odd = tmp_path / "v1" / "objects" / "ab"
+    odd.mkdir(exist_ok=True)
+    (odd / "nothex.tj").write_bytes(b"x")
+    found = {(Path(bad.path).name, bad.reason) for bad in store.verify()}
+    assert found == {
+        (damaged.name, "damaged"),
+        (path_of(store, numbered_artifact(2).key_digest).name, "untrusted"),
+        (record.name, "damaged"),
+        ("nothex.tj", "damaged"),
+    }
+    assert damaged.exists()
+    assert store.stats().faults == 0
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
@@ -226,11 +325,12 @@ def test_prune_to_another_bound_and_of_stale_temporaries(tmp_path: Path) -> None
     for number in range(10):
         store.put(numbered_artifact(number))
     staging = tmp_path / "v1" / "tmp"
-    for name, age in [("stale", 3700), ("fresh", 3500)]:
-        (staging / name).write_bytes(b"x")
-        set_age(staging / name, age)
-    assert store.prune(4 * BLOCK + 100) == Pruned(entries=6, bytes=6 * BLOCK, temporaries=1)
-    assert os.listdir(staging) == ["fresh"]
+    (staging / "left").write_bytes(b"x")
+    with (staging / "being written").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert store.prune(4 * BLOCK + 100) == Pruned(entries=6, bytes=6 * BLOCK, temporaries=1)
+        assert os.listdir(staging) == ["being written"]
+    (staging / "being written").unlink()
     assert store.prune() == Pruned()
     assert (tmp_path / "v1" / "ledger").stat().st_size == 4
 

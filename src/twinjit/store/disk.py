@@ -3,59 +3,70 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import ArtifactError, ArtifactVersionError
-from twinjit.key import DIGEST_SIZE
-from twinjit.store.base import StoreStats
+from twinjit.store.account import Account
+from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
-from twinjit.store.eviction import Found, evict, scan
+from twinjit.store.eviction import Found, scan
 from twinjit.store.faults import Faults
-from twinjit.store.files import check_private, make_private, read_private
-from twinjit.store.ledger import BLOCK, Ledger, Recount, blocks
+from twinjit.store.files import UntrustedError, check_private, make_private, read_private
+from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, check_digest, digest_of
+from twinjit.store.ledger import BLOCK
+from twinjit.store.obstacles import remove_obstacle
 from twinjit.store.publish import publish, sweep
+from twinjit.store.room import Pruned, Room
 
-__all__ = ["DiskStore", "Pruned"]
+__all__ = ["Bad", "DiskStore", "Entry", "Pruned"]
 
 T = TypeVar("T")
 
-# The layout. Each name is a digest in hexadecimal, split after its first byte.
-#
-#   ROOT/v1/objects/ab/cdef….tj    one artifact (artifact.py), by its key's digest
-#   ROOT/v1/direct/ab/cdef….ref    one direct record (direct.py), by its source's digest
-#   ROOT/v1/tmp/…                  files being written (publish.py)
-#   ROOT/v1/ledger                 what has been written, in blocks (ledger.py)
-#
-# 1: as above.
-_LAYOUT = "v1"
-
-_OBJECT_SUFFIX = ".tj"
-_RECORD_SUFFIX = ".ref"
-
-# The share of the bound that a put prunes to, so that the next puts need not prune.
-_LOW_WATER = 0.9
+# A put is tried again after a folder was removed, and after something that does not belong there
+# was cleared away, each of which may happen on the way more than once.
+_TRIES = 4
 
 
-class Pruned(NamedTuple):
-    """What `DiskStore.prune` removed.
+class Entry(NamedTuple):
+    """An artifact in a store, unread.
 
     Attributes
     ----------
-    entries
-        Artifacts and direct records.
+    key_digest
+        Digest of its key, 32 bytes.
     bytes
-        The space they took.
-    temporaries
-        Remains of processes that died while they wrote.
+        Its size.
+    used
+        When it was last used, in seconds since 1970; exact to a minute.
     """
 
-    entries: int = 0
-    bytes: int = 0
-    temporaries: int = 0
+    key_digest: bytes
+    bytes: int
+    used: float
+
+
+class Bad(NamedTuple):
+    """A file that `DiskStore.verify` found not to be as it should.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    reason
+        What a lookup would call it.
+    message
+        What is wrong with it.
+    """
+
+    path: str
+    reason: MissReason
+    message: str
 
 
 class DiskStore:
@@ -65,14 +76,12 @@ class DiskStore:
     any time. Nothing is touched before the first lookup or put, and nothing is made before the
     first put. A fault (a damaged entry, a full or read-only disk, a foreign owner …) is a miss or
     an entry not taken; it is counted, and each kind is warned of once per directory with
-    `CacheWarning`. Damaged entries are removed.
+    `CacheWarning`. Damaged entries are removed, and whatever else lies where an entry should.
 
-    Sizes are counted in blocks of 4 KiB, direct records included. Instead of looking at the whole
-    directory, each put adds to a total that all processes share (the ledger); only when that
-    exceeds the bound is the directory scanned, and the files used longest ago are removed until
-    the rest and the new entry take nine tenths of the bound. A missing ledger leads to a scan, too.
-    The bound can be exceeded while other processes put, and, after a loss of power cut the ledger
-    short, until the next scan.
+    Sizes are counted in blocks of 4 KiB, direct records included. When files exceed the bound,
+    those used longest ago are removed until the rest and the new entry take nine tenths of it. The
+    bound can be exceeded while other processes put, and, after a loss of power cut the ledger
+    short, until the next scan; see `Room`.
 
     Parameters
     ----------
@@ -80,28 +89,38 @@ class DiskStore:
         The directory; a relative path counts from the current directory.
     max_bytes
         Bound of all files together; 0 keeps nothing.
+    max_age
+        Seconds after its last use from which on an entry is a miss, and removed; None for no limit.
 
     Raises
     ------
     ValueError
-        If `max_bytes` is negative.
+        If a bound is negative.
     """
 
-    def __init__(self, root: str | os.PathLike[str], max_bytes: int = 1024**3) -> None:
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        max_bytes: int = 1024**3,
+        max_age: float | None = None,
+    ) -> None:
         if max_bytes < 0:
             raise ValueError(f"max_bytes is {max_bytes}; give 0 or more")
-        self.root = os.path.abspath(root)
+        if max_age is not None and not max_age >= 0:
+            raise ValueError(f"max_age is {max_age}; give 0 or more seconds, or None")
+        self._layout = Layout(root)
+        self.root = self._layout.root
         self.max_bytes = max_bytes
-        self._base = os.path.join(self.root, _LAYOUT)
-        self._objects = os.path.join(self._base, "objects")
-        self._direct = os.path.join(self._base, "direct")
-        self._staging = os.path.join(self._base, "tmp")
-        self._ledger = Ledger(os.path.join(self._base, "ledger"))
+        self.max_age = max_age
+        self.account = Account(self._layout.account)
         self._faults = Faults(self.root)
-        self._trusted = False  # whether _base was seen to be private; only ever becomes true
+        self._room = Room(self._layout, max_bytes, max_age, self._report)
+        # Both only ever become true: the base folder was seen to be private; remains were swept.
+        self._is_trusted = self._is_swept = False
         # Guards the counters below; all work on files is done without it.
         self._lock = Lock()
-        self._hits = self._misses = self._evictions = self._puts = 0
+        self._hits = self._evictions = self._puts = 0
+        self._missed: Counter[MissReason] = Counter()
 
     def get(self, key_digest: bytes) -> Artifact | None:
         """Look up an artifact by the 32 bytes of its key's digest.
@@ -111,39 +130,38 @@ class DiskStore:
         ValueError
             If the digest is not 32 bytes.
         """
-
-        def parse(data: bytes) -> Artifact:
-            artifact = decode(data)
-            if artifact.key_digest != key_digest:
-                raise ArtifactError("the artifact is stored under another key than its own")
+        path = self._layout.object_path(key_digest)
+        artifact, reason = self._load(path, lambda data: _parse_object(data, key_digest))
+        if artifact is not None:
+            with self._lock:
+                self._hits += 1
+            self.account.add("disk")
             return artifact
-
-        artifact = self._load(_place(self._objects, key_digest, _OBJECT_SUFFIX), parse)
-        with self._lock:
-            self._hits += artifact is not None
-            self._misses += artifact is None
-        return artifact
+        self.count_miss("evicted" if self._was_evicted(key_digest, reason) else reason)
+        return None
 
     def contains(self, key_digest: bytes) -> bool:
         """Whether there is an entry of that key, whole or not; counts as no lookup."""
-        return os.path.lexists(_place(self._objects, key_digest, _OBJECT_SUFFIX))
+        return os.path.lexists(self._layout.object_path(key_digest))
 
     def discard(self, key_digest: bytes, why: Exception) -> None:
         """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
-        path = _place(self._objects, key_digest, _OBJECT_SUFFIX)
+        path = self._layout.object_path(key_digest)
         _discard(path)
-        self._faults.report(ArtifactError(f"{path}: {why}"))
+        self._report(ArtifactError(f"{path}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""
-        _discard(_place(self._objects, key_digest, _OBJECT_SUFFIX))
+        _discard(self._layout.object_path(key_digest))
 
     def put(self, artifact: Artifact) -> bool:
         """Publish an artifact; False after a fault, or if it takes most of the bound by itself."""
-        path = _place(self._objects, artifact.key_digest, _OBJECT_SUFFIX)
+        path = self._layout.object_path(artifact.key_digest)
         done = self._publish(encode(artifact), path)
         with self._lock:
             self._puts += done
+        if done:
+            self.account.add("puts")
         return done
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
@@ -154,8 +172,8 @@ class DiskStore:
         ValueError
             If the digest is not 32 bytes.
         """
-        path = _place(self._direct, source_digest, _RECORD_SUFFIX)
-        return self._load(path, lambda data: decode_record(data, source_digest))
+        path = self._layout.record_path(source_digest)
+        return self._load(path, lambda data: decode_record(data, source_digest))[0]
 
     def put_direct(self, source_digest: bytes, key_digest: bytes) -> bool:
         """Remember which key a source has; False after a fault.
@@ -165,155 +183,202 @@ class DiskStore:
         ValueError
             If a digest is not 32 bytes.
         """
-        _check_digest(key_digest)
-        path = _place(self._direct, source_digest, _RECORD_SUFFIX)
+        check_digest(key_digest)
+        path = self._layout.record_path(source_digest)
         return self._publish(encode_record(source_digest, key_digest), path)
+
+    def count_miss(self, reason: MissReason) -> None:
+        """Count a miss; for `get`, and for who finds what it gave to be of no use."""
+        with self._lock:
+            self._missed[reason] += 1
+        self.account.add(f"miss-{reason}")
 
     def digests(self) -> Iterator[bytes]:
         """Walk the key digests of all artifacts, in no order, without reading the artifacts."""
-        for file in self._scan_or_report(self._objects, _OBJECT_SUFFIX):
-            folder, name = file.path.split(os.sep)[-2:]
-            try:
-                digest = bytes.fromhex(folder + name.removesuffix(_OBJECT_SUFFIX))
-            except ValueError:
-                continue
-            if len(digest) == DIGEST_SIZE:
-                yield digest
+        return (entry.key_digest for entry in self.entries())
+
+    def entries(self) -> Iterator[Entry]:
+        """Walk all artifacts, in no order, without reading them."""
+        for file in self._scan_or_report(self._layout.objects, OBJECT_SUFFIX):
+            if digest := digest_of(file.path):
+                yield Entry(digest, file.size, file.used / 1e9)
+
+    def records(self) -> Iterator[tuple[bytes, bytes]]:
+        """Walk the direct records, as pairs of the source's digest and the key's."""
+        for file in self._scan_or_report(self._layout.direct, RECORD_SUFFIX):
+            source = digest_of(file.path)
+            if source and (key := self.get_direct(source)):
+                yield source, key
+
+    def verify(self) -> Iterator[Bad]:
+        """Read everything, and name what a lookup would not take; nothing is removed or counted."""
+        for directory, suffix, parse in (
+            (self._layout.objects, OBJECT_SUFFIX, _parse_object),
+            (self._layout.direct, RECORD_SUFFIX, decode_record),
+        ):
+            for file in self._scan_or_report(directory, suffix):
+                error = _examine(file.path, parse)
+                if error and not isinstance(error, FileNotFoundError):
+                    yield Bad(file.path, _reason(error), str(error))
 
     def stats(self) -> StoreStats:
         """Scan the directory, and count this object's events.
 
         `entries` are artifacts; `bytes` and `evictions` include direct records.
         """
-        objects = self._scan_or_report(self._objects, _OBJECT_SUFFIX)
-        records = self._scan_or_report(self._direct, _RECORD_SUFFIX)
+        objects = self._scan_or_report(self._layout.objects, OBJECT_SUFFIX)
+        records = self._scan_or_report(self._layout.direct, RECORD_SUFFIX)
         with self._lock:
             return StoreStats(
                 entries=len(objects),
                 bytes=BLOCK * sum(file.blocks for file in objects + records),
                 hits=self._hits,
-                misses=self._misses,
+                misses=self._missed.total(),
                 faults=self._faults.count,
                 evictions=self._evictions,
                 puts=self._puts,
+                reasons=MappingProxyType(dict(self._missed)),
             )
 
-    def prune(self, max_bytes: int | None = None) -> Pruned:
-        """Remove the files used longest ago until the rest keeps a bound, and stale temporaries.
+    def totals(self) -> Mapping[str, int]:
+        """Return the counts of all processes that used the directory, by name of the event.
+
+        ``memory``, ``disk``, ``shared`` and ``compiled`` say where code came from, ``miss-…`` the
+        reasons of misses, ``puts``, ``evictions`` and ``faults`` what else happened.
+        """
+        return self.account.totals()
+
+    def prune(self, max_bytes: int | None = None, max_age: float | None = None) -> Pruned:
+        """Remove what is too old, what was used longest ago, and remains of killed processes.
 
         Waits for another process that is pruning.
 
         Parameters
         ----------
         max_bytes
-            The bound in bytes; by default the store's.
+            The bound in bytes that the rest shall keep; by default the store's.
+        max_age
+            The limit in seconds since the last use; by default the store's.
         """
-        bound = (self.max_bytes if max_bytes is None else max_bytes) // BLOCK
         try:
-            with self._ledger.recount(wait=True) as recount:
-                return self._prune(bound, bound, recount)
+            pruned = self._room.prune(max_bytes, max_age)
         except OSError as error:
-            self._faults.report(error)
+            self._report(error)
             return Pruned()
+        self._count_evictions(pruned.entries)
+        return pruned
 
     def clear(self) -> None:
-        """Remove all entries and temporaries; not counted as evictions."""
+        """Remove all entries and temporaries; not counted as evictions. `totals` stay."""
         try:
-            with self._ledger.recount(wait=True) as recount:
-                _, left = evict(self._scan_all(), 0, self._faults.report)
-                sweep(self._staging, older_than=float("-inf"))
-                if recount:
-                    recount.finish(left)
+            self._room.clear()
         except OSError as error:
-            self._faults.report(error)
+            self._report(error)
 
-    def _load(self, path: str, parse: Callable[[bytes], T]) -> T | None:
+    def _load(
+        self, path: str, parse: Callable[[bytes], T]
+    ) -> tuple[T, MissReason] | tuple[None, MissReason]:
+        """Read a file; why it gave nothing counts only if it gave nothing."""
         try:
             self._trust()
-            return parse(read_private(path))
-        except (FileNotFoundError, ArtifactVersionError):
-            return None
+            data = read_private(path, self.max_age)
+            if data is not None:
+                return parse(data), "absent"
+            _discard(path)
+            return None, "expired"
+        except FileNotFoundError:
+            return None, "absent"
+        except ArtifactVersionError:
+            return None, "version"
         except ArtifactError as error:
             _discard(path)
-            self._faults.report(ArtifactError(f"{path}: {error}"))
+            self._report(ArtifactError(f"{path}: {error}"))
+            return None, "damaged"
         except (OSError, MemoryError) as error:
-            self._faults.report(error)
-        return None
+            self._report(error)
+            return None, _reason(error)
 
-    def _publish(self, data: bytes, path: str) -> bool:
-        try:
-            try:
-                return self._try_publish(data, path)
-            except FileNotFoundError:  # a folder was removed meanwhile
-                return self._try_publish(data, path)
-        except (OSError, MemoryError) as error:
-            self._faults.report(error)
+    def _was_evicted(self, key_digest: bytes, reason: MissReason) -> bool:
+        if reason == "expired":
             return False
+        with suppress(OSError):  # a read-only store: that it was evicted stays unknown
+            return reason == "absent" and self._room.was_evicted(key_digest)
+        return False
+
+    def _publish(self, data: bytes, path: str, tries: int = _TRIES) -> bool:
+        try:
+            return self._try_publish(data, path)
+        except (OSError, MemoryError) as error:
+            if tries == 1 or not self._is_curable(error, path):
+                self._report(error)
+                return False
+        return self._publish(data, path, tries - 1)
 
     def _try_publish(self, data: bytes, path: str) -> bool:
-        make_private(self._base)
+        make_private(self._layout.base)
         self._trust()
-        if not self._make_room(blocks(len(data))):
+        if not self._room.make(len(data), self._count_evictions):
             return False
-        make_private(self._staging)
+        make_private(self._layout.staging)
         make_private(os.path.dirname(path))
-        publish(data, path, self._staging)
+        if not self._is_swept:
+            sweep(self._layout.staging)
+            self._is_swept = True
+        publish(data, path, self._layout.staging)
         return True
+
+    def _is_curable(self, error: Exception, path: str) -> bool:
+        """Clear away what should not be where a put has to go; True if it may be tried again."""
+        is_cleared = self._is_trusted and remove_obstacle(self._layout, path)
+        # Not found: a folder was removed meanwhile.
+        return is_cleared or isinstance(error, FileNotFoundError)
 
     def _trust(self) -> None:
-        if not self._trusted:
-            check_private(self._base)
-            self._trusted = True
+        if not self._is_trusted:
+            check_private(self._layout.base)
+            self._is_trusted = True
 
-    def _make_room(self, needed: int) -> bool:
-        """Announce blocks that will be written; False if the bound does not allow them."""
-        bound = self.max_bytes // BLOCK
-        if needed > bound * _LOW_WATER:
-            return False
-        total = self._ledger.add(needed)
-        if total > bound or total == needed:  # the latter: the ledger is new and knows nothing
-            with self._ledger.recount(wait=False) as recount:
-                if recount:  # else another process is pruning
-                    self._prune(bound, int(bound * _LOW_WATER), recount, reserved=needed)
-        return True
+    def _report(self, error: Exception) -> None:
+        self.account.add("faults")
+        self._faults.report(error)
 
-    def _prune(self, bound: int, target: int, recount: Recount | None, reserved: int = 0) -> Pruned:
-        """If files and reserved blocks exceed a bound, remove files to reach a target."""
-        temporaries = sweep(self._staging)
-        found = self._scan_all()
-        left = sum(file.blocks for file in found)
-        removed: list[Found] = []
-        if left + reserved > bound:
-            removed, left = evict(found, target - reserved, self._faults.report)
-        if recount:
-            recount.finish(left + reserved)
+    def _count_evictions(self, count: int) -> None:
         with self._lock:
-            self._evictions += len(removed)
-        return Pruned(len(removed), BLOCK * sum(file.blocks for file in removed), temporaries)
-
-    def _scan_all(self) -> list[Found]:
-        """List all files; an OSError ends it, lest the ledger be set to half a count."""
-        found = list(scan(self._objects, _OBJECT_SUFFIX))
-        found += scan(self._direct, _RECORD_SUFFIX)
-        return found
+            self._evictions += count
+        self.account.add("evictions", count)
 
     def _scan_or_report(self, directory: str, suffix: str) -> list[Found]:
         try:
             return list(scan(directory, suffix))
         except OSError as error:
-            self._faults.report(error)
+            self._report(error)
             return []
 
 
-def _place(directory: str, digest: bytes, suffix: str) -> str:
-    _check_digest(digest)
-    name = digest.hex()
-    return f"{directory}/{name[:2]}/{name[2:]}{suffix}"
+def _parse_object(data: bytes, key_digest: bytes) -> Artifact:
+    artifact = decode(data)
+    if artifact.key_digest != key_digest:
+        raise ArtifactError("the artifact is stored under another key than its own")
+    return artifact
 
 
-def _check_digest(digest: bytes) -> None:
-    if len(digest) != DIGEST_SIZE:
-        raise ValueError(f"a digest has {DIGEST_SIZE} bytes, not {len(digest)}")
+def _examine(path: str, parse: Callable[[bytes, bytes], object]) -> Exception | None:
+    digest = digest_of(path)
+    if digest is None:
+        return ArtifactError("its name is not a digest")
+    try:
+        parse(read_private(path) or b"", digest)
+    except (ArtifactError, OSError, MemoryError) as error:
+        return error
+    return None
+
+
+def _reason(error: Exception) -> MissReason:
+    if isinstance(error, ArtifactVersionError):
+        return "version"
+    if isinstance(error, ArtifactError):
+        return "damaged"
+    return "untrusted" if isinstance(error, UntrustedError) else "failed"
 
 
 def _discard(path: str) -> None:

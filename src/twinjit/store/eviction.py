@@ -20,13 +20,18 @@ class Found(NamedTuple):
         When it was last used, in nanoseconds of the system's clock.
     path
         Where it is.
-    blocks
-        What it takes, in blocks of `twinjit.store.ledger`.
+    size
+        Its bytes.
     """
 
     used: int
     path: str
-    blocks: int
+    size: int
+
+    @property
+    def blocks(self) -> int:
+        """What it takes, in blocks of `twinjit.store.ledger`."""
+        return blocks(self.size)
 
 
 def scan(directory: str, suffix: str) -> Iterator[Found]:
@@ -49,7 +54,7 @@ def scan(directory: str, suffix: str) -> Iterator[Found]:
                 status = file.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            yield Found(status.st_mtime_ns, file.path, blocks(status.st_size))
+            yield Found(status.st_mtime_ns, file.path, status.st_size)
 
 
 def evict(

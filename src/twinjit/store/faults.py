@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import warnings
 from threading import Lock
 
-from twinjit.errors import CacheWarning
+from twinjit.warn import warn_of_cache
 
 __all__ = ["Faults"]
 
@@ -58,11 +57,9 @@ class Faults:
             if (self._directory, kind) in _told:
                 return
             _told.add((self._directory, kind))
-        warnings.warn(
+        warn_of_cache(
             f"Twinjit goes on without its disk cache in {self._directory} for now ({kind}): "
-            f"{error}. {_CURES.get(kind, 'Set TWINJIT_CACHE=off to do without it.')}",
-            CacheWarning,
-            stacklevel=4,
+            f"{error}. {_CURES.get(kind, 'Set TWINJIT_CACHE=off to do without it.')}"
         )
 
 

@@ -1,7 +1,8 @@
 """Files and folders that belong to this user alone.
 
 Who can write an entry can run code in whoever loads it, so nothing is read that another user owns
-or can change.
+or can change. Each entry is examined by the descriptor that it is read from; the folders above are
+examined once, which is a second wall and not the first.
 """
 
 from __future__ import annotations
@@ -12,40 +13,80 @@ import stat
 import time
 from contextlib import suppress
 
-__all__ = ["check_private", "make_private", "read_private"]
+__all__ = ["UntrustedError", "check_private", "make_private", "open_book", "read_private"]
 
 _TOUCH_SECONDS = 60.0
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_OTHERS_MAY_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
 
 # A link is refused (O_NOFOLLOW), and a planted pipe does not block the opening (O_NONBLOCK).
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read_private(path: str) -> bytes:
+class UntrustedError(PermissionError):
+    """What lies at a path is another user's, or others could change it, or it is a link."""
+
+    def __init__(self, why: str, path: str) -> None:
+        super().__init__(errno.EPERM, why, path)
+
+
+def read_private(path: str, max_age: float | None = None) -> bytes | None:
     """Read a file and mark it as used now.
 
     The mark is the time of modification; it is renewed at most once a minute, and not at all where
-    the file system does not allow it.
+    the file system does not allow it. A mark that lies in the future, after a clock went back, is
+    no age.
+
+    Parameters
+    ----------
+    path
+        The file.
+    max_age
+        Seconds since its last use after which it is not read; None for no limit.
+
+    Returns
+    -------
+    bytes or None
+        None if it is too old.
 
     Raises
     ------
-    PermissionError
+    UntrustedError
         If the path is not a regular file that this user owns and nobody else can write to.
     OSError
         If it cannot be read, for instance FileNotFoundError.
     """
-    descriptor = os.open(path, _FLAGS)
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UntrustedError("a symbolic link", path) from None
+        raise
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise PermissionError(errno.EPERM, "not a regular file", path)
+            raise UntrustedError("not a regular file", path)
         _check_owner(status, path)
+        age = time.time() - status.st_mtime
+        if max_age is not None and age > max_age:
+            return None
         data = _read(descriptor, status.st_size)
-        if abs(time.time() - status.st_mtime) > _TOUCH_SECONDS:
+        if abs(age) > _TOUCH_SECONDS:
             _touch(descriptor)
         return data
     finally:
         os.close(descriptor)
+
+
+def open_book(path: str, flags: int) -> int:
+    """Open a file in which a store keeps its books; no link is followed, no pipe waited for.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    """
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def make_private(path: str) -> None:
@@ -70,26 +111,50 @@ def make_private(path: str) -> None:
 
 
 def check_private(path: str) -> None:
-    """See that a path is a folder (not a link to one) of this user which nobody else can write to.
+    """See that a path is a folder of this user's alone, in folders that not everyone can write to.
+
+    A folder that all may write to is no harm where only owners may rename in it (the sticky bit),
+    as in ``/tmp``. Groups are not looked at there.
 
     Raises
     ------
-    NotADirectoryError, PermissionError
-        If it is not.
+    NotADirectoryError
+        If it is something else.
+    UntrustedError
+        If others own it or have any right to it, if it is a link, or one of the folders above is
+        open to all.
     OSError
         If it cannot be examined, for instance FileNotFoundError.
     """
     status = os.lstat(path)
+    if stat.S_ISLNK(status.st_mode):
+        raise UntrustedError("a symbolic link", path)
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     _check_owner(status, path)
+    if status.st_mode & _OTHERS_MAY_ANYTHING:
+        raise UntrustedError(f"others may look into it: chmod 700 {path}", path)
+    parent = os.path.dirname(path)
+    for spelling in {parent, os.path.realpath(parent)}:
+        _check_above(spelling)
+
+
+def _check_above(path: str) -> None:
+    while True:
+        mode = os.stat(path).st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise UntrustedError(f"everyone may write to it: chmod o-w {path}", path)
+        parent = os.path.dirname(path)
+        if parent == path:
+            return
+        path = parent
 
 
 def _check_owner(status: os.stat_result, path: str) -> None:
     if status.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, f"owned by another user (id {status.st_uid})", path)
+        raise UntrustedError(f"owned by another user (id {status.st_uid})", path)
     if status.st_mode & _OTHERS_MAY_WRITE:
-        raise PermissionError(errno.EPERM, "others may write to it", path)
+        raise UntrustedError("others may write to it", path)
 
 
 def _read(descriptor: int, size: int) -> bytes:

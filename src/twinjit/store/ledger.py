@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from twinjit.store.files import open_book
+
 __all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
 
 BLOCK = 4096
@@ -15,10 +17,6 @@ BLOCK = 4096
 # The ledger is a file whose length in bytes is the total in blocks. Its content means nothing and
 # is zero. An append adds to the total in one step even when several processes do it at once, and
 # the total is read with one fstat.
-
-# A link is refused, and a planted pipe does not block the opening.
-_SAFELY = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
 
 
 def blocks(size: int) -> int:
@@ -49,7 +47,7 @@ class Ledger:
         OSError
             If the file cannot be opened or extended.
         """
-        descriptor = os.open(self._path, _APPEND, 0o600)
+        descriptor = open_book(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(descriptor, bytes(count))
             return os.fstat(descriptor).st_size
@@ -76,7 +74,7 @@ class Ledger:
             If the file cannot be opened.
         """
         try:
-            descriptor = os.open(self._path, os.O_RDWR | _SAFELY)
+            descriptor = open_book(self._path, os.O_RDWR)
         except FileNotFoundError:
             yield None
             return

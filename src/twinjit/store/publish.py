@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
+from contextlib import suppress
 from io import FileIO
 
 __all__ = ["publish", "sweep"]
 
-_STALE_SECONDS = 3600
+# From what age on a file has no living writer, where the file system knows no locks.
+_STALE_SECONDS = 3600.0
 
 
 def publish(data: bytes, path: str, staging: str) -> None:
@@ -24,18 +27,21 @@ def publish(data: bytes, path: str, staging: str) -> None:
     path
         Where it shall appear.
     staging
-        A folder of the same file system, in which it is written first. Whatever exception ends
-        this call, nothing stays there; what a killed process leaves is for `sweep`.
+        A folder of the same file system, in which it is written first, and locked meanwhile.
+        Whatever exception ends this call, nothing stays there; what a killed process leaves is for
+        `sweep`.
 
     Raises
     ------
     OSError
-        If the file cannot be written or moved; FileNotFoundError also if a folder is missing.
+        If the file cannot be written or moved; FileNotFoundError also if a folder is missing, or a
+        sweep took the file in the moment before it was locked.
     """
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
         # No opener of ours: a signal between it and FileIO would lose the descriptor.
         with FileIO(temporary, "xb") as file:
+            _lock(file.fileno())
             os.fchmod(file.fileno(), 0o600)
             rest = memoryview(data)
             while rest:
@@ -46,15 +52,13 @@ def publish(data: bytes, path: str, staging: str) -> None:
         raise
 
 
-def sweep(staging: str, older_than: float = _STALE_SECONDS) -> int:
+def sweep(staging: str) -> int:
     """Remove what processes that died while publishing left behind.
 
     Parameters
     ----------
     staging
         The folder given to `publish`; it may be missing.
-    older_than
-        Age in seconds from which on a file has no living writer.
 
     Returns
     -------
@@ -70,16 +74,33 @@ def sweep(staging: str, older_than: float = _STALE_SECONDS) -> int:
         names = os.listdir(staging)
     except FileNotFoundError:
         return 0
-    horizon = time.time() - older_than
-    removed = 0
-    for name in names:
-        path = os.path.join(staging, name)
-        try:
-            stale = os.lstat(path).st_mtime <= horizon
-        except OSError:
-            continue  # published or removed meanwhile
-        removed += stale and _remove(path)
-    return removed
+    return sum(_sweep_one(os.path.join(staging, name)) for name in names)
+
+
+def _sweep_one(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False  # published or removed meanwhile, or nothing that `publish` makes
+    try:
+        return _has_no_writer(descriptor) and _remove(path)
+    finally:
+        os.close(descriptor)
+
+
+def _has_no_writer(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return time.time() - os.fstat(descriptor).st_mtime > _STALE_SECONDS
+    return True
+
+
+def _lock(descriptor: int) -> None:
+    with suppress(OSError):  # a file system without locks, or a sweep is looking at it
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _remove(path: str) -> bool:

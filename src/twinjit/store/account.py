@@ -1,0 +1,162 @@
+"""What happened in a store, summed over all processes that use it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Mapping
+
+from blake3 import blake3
+
+from twinjit.store.files import open_book
+
+__all__ = ["Account"]
+
+# The file is one page, written in one call, which no signal cuts in two.
+#
+#   account  := magic counts checksum{32}            4096 bytes
+#   magic    := "TJACCNT" version:u8
+#   counts   := a JSON object of names and whole numbers, then spaces
+#   checksum := BLAKE3-256 over all bytes before it
+#
+# An account of another version, or one that is damaged, counts as none and is begun anew.
+#
+# 1: as above.
+_MAGIC = b"TJACCNT\1"
+_PAGE = 4096
+_CHECKSUM_SIZE = 32
+
+_FLUSH_SECONDS = 1.0
+_LAST_TRIES = 20
+_LAST_PAUSE_SECONDS = 0.005
+
+
+class Account:
+    """Counts events by name, in one file for all processes.
+
+    Events are gathered in memory and added to the file once a second at most, at `flush`, and when
+    the process ends; what a killed process had gathered is lost. To keep the account is no part of
+    a store's work: where the file cannot be written (a read-only store, a full disk), events stay
+    in memory, and nobody is warned.
+
+    Parameters
+    ----------
+    path
+        The file. Its folder is not made: before the first put of a store there is no account.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._events = _Events(path)
+        self._finish = weakref.finalize(self, _Events.finish, self._events)
+
+    def add(self, event: str, count: int = 1) -> None:
+        """Count events."""
+        self._events.add(event, count)
+
+    def flush(self) -> None:
+        """Add what was gathered to the file, unless another process is doing so just now."""
+        self._events.flush()
+
+    def totals(self) -> Mapping[str, int]:
+        """Return all counts so far, of this process and of others."""
+        return self._events.totals()
+
+
+class _Events:
+    """The part of an account that outlives it, until it is written."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock = threading.Lock()  # guards the two below, and is held while the file is written
+        self._pending: Counter[str] = Counter()
+        self._flushed = time.monotonic()
+        _all.add(self)
+
+    def add(self, event: str, count: int) -> None:
+        with self._lock:
+            self._pending[event] += count
+            is_due = time.monotonic() - self._flushed > _FLUSH_SECONDS
+        if is_due:
+            self.flush()
+
+    def flush(self) -> bool:
+        with self._lock:
+            self._flushed = time.monotonic()
+            if self._pending and _add_to(self._path, self._pending):
+                self._pending.clear()
+            return not self._pending
+
+    def finish(self) -> None:
+        for _ in range(_LAST_TRIES):
+            if self.flush() or not os.path.exists(self._path):
+                return
+            time.sleep(_LAST_PAUSE_SECONDS)
+
+    def totals(self) -> Mapping[str, int]:
+        with self._lock:
+            return _read(self._path) + self._pending
+
+    def start_anew(self) -> None:
+        """In a forked child: what was gathered is the parent's to tell."""
+        self._lock = threading.Lock()
+        self._pending = Counter()
+
+
+_all: weakref.WeakSet[_Events] = weakref.WeakSet()
+
+
+def _start_all_anew() -> None:
+    for events in list(_all):
+        events.start_anew()
+
+
+os.register_at_fork(after_in_child=_start_all_anew)
+
+
+def _add_to(path: str, counts: Counter[str]) -> bool:
+    """Add counts to a file; False where that cannot be done now."""
+    try:
+        descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        total = _decode(os.pread(descriptor, _PAGE, 0)) + counts
+        os.pwrite(descriptor, _encode(total), 0)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _read(path: str) -> Counter[str]:
+    try:
+        descriptor = open_book(path, os.O_RDONLY)
+    except OSError:
+        return Counter()
+    try:
+        return _decode(os.pread(descriptor, _PAGE, 0))
+    except OSError:
+        return Counter()
+    finally:
+        os.close(descriptor)
+
+
+def _encode(counts: Counter[str]) -> bytes:
+    body = _MAGIC + json.dumps(counts, separators=(",", ":"), sort_keys=True).encode()
+    body = body.ljust(_PAGE - _CHECKSUM_SIZE)[: _PAGE - _CHECKSUM_SIZE]
+    return body + blake3(body).digest()
+
+
+def _decode(data: bytes) -> Counter[str]:
+    body, checksum = data[:-_CHECKSUM_SIZE], data[-_CHECKSUM_SIZE:]
+    if not body.startswith(_MAGIC) or blake3(body).digest() != checksum:
+        return Counter()
+    counts: Counter[str] = Counter(json.loads(body[len(_MAGIC) :]))
+    return counts

@@ -1,0 +1,26 @@
+"""Warnings that name the user's line, however deep in Twinjit the trouble was."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from twinjit.errors import CacheWarning
+
+__all__ = ["warn_of_cache"]
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn_of_cache(message: str) -> None:
+    """Warn with `CacheWarning`, at the line outside of Twinjit that led here.
+
+    Under a filter that turns it into an exception, that is raised: the user asked for it.
+    """
+    level = 1
+    frame = sys._getframe(0)
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, CacheWarning, stacklevel=level)
