@@ -22,8 +22,8 @@ from tests.process.broken_stores import Forgetful, Strict, Unchecked
 
 SEED = int(os.environ.get("TWINJIT_CAMPAIGN_SEED") or random.randrange(1 << 32))
 
-KILLS = rounds(50, 1000)
-FLIPS = rounds(800, 20_000)
+KILLS = rounds(40, 1000)
+FLIPS = rounds(500, 20_000)
 
 BROKEN = "tests.process.broken_stores"
 
