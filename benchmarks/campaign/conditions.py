@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.faults import largest_file, make_read_only, no_more_descriptors, small_disk
 
 __all__ = ["CONDITIONS", "Condition"]
@@ -22,6 +24,11 @@ Condition = Callable[[Path], AbstractContextManager[None]]
 
 _NOBODY = 65534
 _TIMES = {"clock_back": 4_102_444_800.0, "clock_ahead": 0.0}  # files from 2100 and from 1970
+
+
+def _need_root() -> None:
+    if os.geteuid():
+        pytest.skip("giving files away needs root")
 
 
 @contextmanager
@@ -67,6 +74,7 @@ def _file_limit(root: Path, size: int) -> Iterator[None]:  # noqa: ARG001 -- a C
 @contextmanager
 def _as_nobody(root: Path, owner: int, mode: int) -> Iterator[None]:
     """Be a user without root's rights, in front of folders of some owner and mode."""
+    _need_root()
     for path in (root, *root.rglob("*")):
         os.chown(path, owner, -1)
         if path.is_dir():
@@ -84,6 +92,7 @@ def _as_nobody(root: Path, owner: int, mode: int) -> Iterator[None]:
 
 @contextmanager
 def _given_away(root: Path) -> Iterator[None]:
+    _need_root()
     paths = [root, *root.rglob("*")]
     for path in paths:
         os.chown(path, _NOBODY, -1)
@@ -209,4 +218,4 @@ CONDITIONS: dict[str, Condition] = {
     "sockets_for_files": partial(_files_replaced, replace=_make_socket),
     "garbage_for_files": partial(_files_replaced, replace=_make_garbage),
 }
-"""By name; `tests.faults` says which need root."""
+"""By name; those that need root skip the test without it, as in `tests.faults`."""
