@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
 from tests.faults import largest_file, make_read_only, no_more_descriptors, small_disk
 
 __all__ = ["CONDITIONS", "Condition"]
