@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl  # here, since where no descriptor is left it could not be loaded any more
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,8 +73,6 @@ class Ledger:
         OSError
             If the file cannot be opened.
         """
-        import fcntl  # needed only here, and not by a hit
-
         try:
             descriptor = open_book(self._path, os.O_RDWR)
         except FileNotFoundError:

@@ -48,7 +48,7 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
             rest = memoryview(data)
             while rest:
                 rest = rest[file.write(rest) :]
-        os.replace(temporary, path)
+            os.replace(temporary, path)  # while the lock keeps a sweep off
     except BaseException:
         _remove(temporary)
         raise
