@@ -10,14 +10,22 @@ from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from twinjit.artifact import Artifact, decode, encode
+from twinjit.artifact import Artifact, encode
 from twinjit.errors import ArtifactError, ArtifactVersionError
 from twinjit.store.account import Account
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.eviction import Found, scan
+from twinjit.store.examination import (
+    Bad,
+    examine,
+    examine_object,
+    look,
+    parse_object,
+    reason_of,
+)
 from twinjit.store.faults import Faults
-from twinjit.store.files import UntrustedError, check_private, make_private, read_private
+from twinjit.store.files import check_private, make_private, read_private
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, check_digest, digest_of
 from twinjit.store.ledger import BLOCK
 from twinjit.store.obstacles import remove_obstacle
@@ -44,29 +52,14 @@ class Entry(NamedTuple):
         Its size.
     used
         When it was last used, in seconds since 1970; exact to a minute.
+    path
+        Its file.
     """
 
     key_digest: bytes
     bytes: int
     used: float
-
-
-class Bad(NamedTuple):
-    """A file that `DiskStore.verify` found not to be as it should.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    reason
-        What a lookup would call it.
-    message
-        What is wrong with it.
-    """
-
     path: str
-    reason: MissReason
-    message: str
 
 
 class DiskStore:
@@ -131,7 +124,7 @@ class DiskStore:
             If the digest is not 32 bytes.
         """
         path = self._layout.object_path(key_digest)
-        artifact, reason = self._load(path, lambda data: _parse_object(data, key_digest))
+        artifact, reason = self._load(path, lambda data: parse_object(data, key_digest))
         if artifact is not None:
             with self._lock:
                 self._hits += 1
@@ -201,25 +194,45 @@ class DiskStore:
         """Walk all artifacts, in no order, without reading them."""
         for file in self._scan_or_report(self._layout.objects, OBJECT_SUFFIX):
             if digest := digest_of(file.path):
-                yield Entry(digest, file.size, file.used / 1e9)
+                yield Entry(digest, file.size, file.used / 1e9, file.path)
 
     def records(self) -> Iterator[tuple[bytes, bytes]]:
-        """Walk the direct records, as pairs of the source's digest and the key's."""
+        """Walk the direct records, as pairs of the source's digest and the key's; uses none."""
         for file in self._scan_or_report(self._layout.direct, RECORD_SUFFIX):
             source = digest_of(file.path)
-            if source and (key := self.get_direct(source)):
-                yield source, key
+            with suppress(ArtifactError, OSError):  # as `verify` says
+                key = look(file.path, decode_record, self.max_age)
+                if source and key:
+                    yield source, key
 
-    def verify(self) -> Iterator[Bad]:
-        """Read everything, and name what a lookup would not take; nothing is removed or counted."""
-        for directory, suffix, parse in (
-            (self._layout.objects, OBJECT_SUFFIX, _parse_object),
-            (self._layout.direct, RECORD_SUFFIX, decode_record),
-        ):
-            for file in self._scan_or_report(directory, suffix):
-                error = _examine(file.path, parse)
-                if error and not isinstance(error, FileNotFoundError):
-                    yield Bad(file.path, _reason(error), str(error))
+    def inspect(self, key_digest: bytes) -> Artifact | Bad:
+        """Read an artifact as it is, or say why `get` would not give it.
+
+        Unlike `get`, this is no use of it: nothing is counted, marked as used, or removed.
+        """
+        path = self._layout.object_path(key_digest)
+        return self._distrusted() or examine_object(path, self.max_age)
+
+    def verify(self, progress: Callable[[int, int], object] | None = None) -> Iterator[Bad]:
+        """Read everything, and name what a lookup would not take; nothing is removed or counted.
+
+        Parameters
+        ----------
+        progress
+            Called after each file with how many were read, and how many there are.
+        """
+        if distrusted := self._distrusted():
+            if distrusted.reason != "absent":
+                yield distrusted
+            return
+        objects = self._scan_or_report(self._layout.objects, OBJECT_SUFFIX)
+        records = self._scan_or_report(self._layout.direct, RECORD_SUFFIX)
+        for count, file in enumerate(objects + records, 1):
+            bad = examine(file.path, parse_object if count <= len(objects) else decode_record)
+            if progress:
+                progress(count, len(objects) + len(records))
+            if bad and bad.reason != "absent":  # by now
+                yield bad
 
     def stats(self) -> StoreStats:
         """Scan the directory, and count this object's events.
@@ -247,6 +260,14 @@ class DiskStore:
         reasons of misses, ``puts``, ``evictions`` and ``faults`` what else happened.
         """
         return self.account.totals()
+
+    def counted_since(self) -> float | None:
+        """When `totals` began to count, in seconds since 1970; None if that is not known."""
+        return self.account.since()
+
+    def reset_totals(self) -> bool:
+        """Count from 0 again, for all processes; False if the counts cannot be written."""
+        return self.account.reset()
 
     def prune(self, max_bytes: int | None = None, max_age: float | None = None) -> Pruned:
         """Remove what is too old, what was used longest ago, and remains of killed processes.
@@ -296,7 +317,7 @@ class DiskStore:
             return None, "damaged"
         except (OSError, MemoryError) as error:
             self._report(error)
-            return None, _reason(error)
+            return None, reason_of(error)
 
     def _was_evicted(self, key_digest: bytes, reason: MissReason) -> bool:
         if reason == "expired":
@@ -338,6 +359,14 @@ class DiskStore:
             check_private(self._layout.base)
             self._is_trusted = True
 
+    def _distrusted(self) -> Bad | None:
+        """Say why nothing here would be taken, if that is so."""
+        try:
+            self._trust()
+        except OSError as error:
+            return Bad.because(self._layout.base, error)
+        return None
+
     def _report(self, error: Exception) -> None:
         self.account.add("faults")
         self._faults.report(error)
@@ -353,32 +382,6 @@ class DiskStore:
         except OSError as error:
             self._report(error)
             return []
-
-
-def _parse_object(data: bytes, key_digest: bytes) -> Artifact:
-    artifact = decode(data)
-    if artifact.key_digest != key_digest:
-        raise ArtifactError("the artifact is stored under another key than its own")
-    return artifact
-
-
-def _examine(path: str, parse: Callable[[bytes, bytes], object]) -> Exception | None:
-    digest = digest_of(path)
-    if digest is None:
-        return ArtifactError("its name is not a digest")
-    try:
-        parse(read_private(path) or b"", digest)
-    except (ArtifactError, OSError, MemoryError) as error:
-        return error
-    return None
-
-
-def _reason(error: Exception) -> MissReason:
-    if isinstance(error, ArtifactVersionError):
-        return "version"
-    if isinstance(error, ArtifactError):
-        return "damaged"
-    return "untrusted" if isinstance(error, UntrustedError) else "failed"
 
 
 def _discard(path: str) -> None:
