@@ -13,6 +13,7 @@ __all__ = [
     "ArgumentValueError",
     "ArtifactError",
     "ArtifactVersionError",
+    "BundleError",
     "CacheWarning",
     "CompilationError",
     "ConfigError",
@@ -24,6 +25,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "SealError",
     "SignatureError",
     "TargetError",
     "TwinjitError",
@@ -128,6 +130,14 @@ class ArtifactError(TwinjitError):
 
 class ArtifactVersionError(ArtifactError):
     """An intact artifact in a format that another release of Twinjit writes."""
+
+
+class BundleError(TwinjitError, ValueError):
+    """A file is not a bundle of a store's entries, or not all of one."""
+
+
+class SealError(ArtifactError):
+    """An entry of a store is not signed with the store's secret for the name it has."""
 
 
 class KeyPartError(TwinjitError, ValueError):

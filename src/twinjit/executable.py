@@ -68,7 +68,7 @@ class LoadedCode:
     @property
     def size(self) -> int:
         """Bytes that this code takes: mapped, and as an artifact."""
-        return self._image.size + sum(len(content) for _, content in self.artifact.sections)
+        return self._image.size + self.artifact.size
 
     def function(self, name: str) -> _llvm.Function:
         """Return an entry point.
