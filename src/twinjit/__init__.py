@@ -19,7 +19,7 @@ from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
 from twinjit.policy import Policy
 from twinjit.report import Report
-from twinjit.settings import Settings, parse_size
+from twinjit.settings import Settings, parse_duration, parse_size
 from twinjit.signature import Signature, Value
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
@@ -50,6 +50,7 @@ __all__ = [
     "equivalent",
     "explain",
     "fingerprint",
+    "parse_duration",
     "parse_size",
 ]
 

@@ -149,6 +149,7 @@ def test_traceback_on_request(cli):
         ["fingerprint"],
         ["diff"],
         ["explain"],
+        ["config"],
         ["cache"],
         ["cache", "prune"],
     ],
@@ -167,6 +168,7 @@ def test_the_docs_know_every_option_and_exit_code(ok):
         "fingerprint",
         "diff",
         "explain",
+        "config",
         "cache prune",
         "cache stats",
     ):
