@@ -309,7 +309,7 @@ class Compiler:
             object_code=compiled.object_code,
             signatures=[signature.to_json() for signature in compiled.signatures],
             report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
-            target=asdict(self.target),
+            target={**asdict(self.target), "toolchain": dict(TOOLCHAIN)},
             extras=extras,
         )
 

@@ -22,6 +22,7 @@ from twinjit.store.examination import (
     examine_object,
     look,
     parse_object,
+    parse_whole,
     reason_of,
 )
 from twinjit.store.faults import Faults
@@ -228,7 +229,7 @@ class DiskStore:
         objects = self._scan_or_report(self._layout.objects, OBJECT_SUFFIX)
         records = self._scan_or_report(self._layout.direct, RECORD_SUFFIX)
         for count, file in enumerate(objects + records, 1):
-            bad = examine(file.path, parse_object if count <= len(objects) else decode_record)
+            bad = examine(file.path, parse_whole if count <= len(objects) else decode_record)
             if progress:
                 progress(count, len(objects) + len(records))
             if bad and bad.reason != "absent":  # by now

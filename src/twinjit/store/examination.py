@@ -11,7 +11,7 @@ from twinjit.store.base import MissReason
 from twinjit.store.files import UntrustedError, read_private
 from twinjit.store.layout import digest_of
 
-__all__ = ["Bad", "examine", "examine_object", "look", "parse_object", "reason_of"]
+__all__ = ["Bad", "examine", "examine_object", "look", "parse_object", "parse_whole", "reason_of"]
 
 T = TypeVar("T")
 
@@ -51,6 +51,19 @@ def parse_object(data: bytes, key_digest: bytes) -> Artifact:
     artifact = decode(data)
     if artifact.key_digest != key_digest:
         raise ArtifactError("the artifact is stored under another key than its own")
+    return artifact
+
+
+def parse_whole(data: bytes, key_digest: bytes) -> Artifact:
+    """Read the artifact of a key, and all that is in it.
+
+    Raises
+    ------
+    ArtifactError
+        As for `parse_object`, or if a section has not its form.
+    """
+    artifact = parse_object(data, key_digest)
+    artifact.check()
     return artifact
 
 
@@ -100,7 +113,7 @@ def examine(path: str, parse: Callable[[bytes, bytes], object]) -> Bad | None:
 def examine_object(path: str, max_age: float | None) -> Artifact | Bad:
     """Read an artifact, and all of it, as `look` does; or say why a lookup would not take it."""
     try:
-        artifact = look(path, parse_object, max_age)
+        artifact = look(path, parse_whole, max_age)
     except (ArtifactError, OSError, MemoryError) as error:
         return Bad.because(path, error)
     return artifact or Bad(path, "expired", "it was not used for longer than the store's limit")
