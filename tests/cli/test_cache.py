@@ -310,6 +310,17 @@ def test_verify_leaves_what_another_release_wrote(ok, data, root, store):
     assert (bad["path"], bad["reason"]) == (str(path), "version")
 
 
+def test_verify_names_files_that_have_no_name(cli, store, root):
+    folder = path_of(root, 1).parent
+    with open(os.fsencode(folder) + b"/\xff\x1b.tj", "wb"):
+        pass
+    result = cli("cache", "verify")
+    assert result.exit_code == 4
+    assert "\\udcff\\x1b.tj': its name is not a digest" in result.stdout
+    (bad,) = json.loads(cli("cache", "verify", "--json").stdout)["bad"]
+    assert os.path.exists(bad["path"])
+
+
 def test_verify_leaves_a_folder_in_the_place_of_an_entry(cli, store, root):
     path_of(root, 1).unlink()
     path_of(root, 1).mkdir()

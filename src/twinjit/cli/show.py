@@ -19,6 +19,7 @@ __all__ = [
     "moment",
     "plural",
     "print_json",
+    "printable",
     "report_data",
     "signature_data",
     "size",
@@ -71,6 +72,11 @@ def size(count: int) -> str:
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
     """Write a count of things, such as ``1 entry``; by default their plural ends in s."""
     return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def printable(name: str) -> str:
+    """Write a name that others chose, without what a terminal would obey or cannot show."""
+    return name if name.isprintable() else ascii(name)
 
 
 def span(seconds: float) -> str:

@@ -6,7 +6,6 @@ Who can write a bundle can run code in whoever imports it, unless a secret is as
 from __future__ import annotations
 
 import os
-import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import ArtifactError, BundleError
+from twinjit.key import DIGEST_SIZE
 from twinjit.store.base import Store
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.examination import Bad
@@ -28,7 +28,8 @@ __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
 #
 # sorted by name, without times and owners, so that the same entries give the same bytes. In a
 # signed bundle, each is sealed under its name (seal.py).
-_MEMBER = re.compile(r"(?:objects/([0-9a-f]{64})\.tj|direct/([0-9a-f]{64})\.ref)")
+_OBJECT = ("objects/", ".tj")
+_RECORD = ("direct/", ".ref")
 
 _MEMBER_LIMIT = 1 << 30
 
@@ -132,10 +133,10 @@ def export_bundle(
     left_out: dict[str, str] = {}
     with _published(os.fspath(path)) as file:
         for source_digest, key_digest in records:
-            name = f"direct/{source_digest.hex()}.ref"
+            name = _name(source_digest, _RECORD)
             _write(file, name, encode_record(source_digest, key_digest), seal)
         for key_digest in sorted(wanted):
-            name = f"objects/{key_digest.hex()}.tj"
+            name = _name(key_digest, _OBJECT)
             artifact = store.inspect(key_digest)
             if isinstance(artifact, Bad):
                 left_out[name] = f"{artifact.reason}: {artifact.message}"
@@ -209,21 +210,20 @@ class _Import:
             self.refused[member.name] = error.message
 
     def _try_take(self, member: tarfile.TarInfo, file: BinaryIO) -> None:
-        match = _MEMBER.fullmatch(member.name)
+        key_digest, source_digest = _digest(member.name, _OBJECT), _digest(member.name, _RECORD)
         if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
             raise ArtifactError("it is not a regular file")
-        if not match:
+        if not key_digest and not source_digest:
             raise ArtifactError("it has not the name of an entry")
         if member.size > self._max_member_bytes:
             raise ArtifactError(f"it is larger than {self._max_member_bytes} bytes")
         data = file.read(member.size)
         if self._seal:
             data = self._seal.unwrap(member.name, data)
-        key, source = match.groups()
-        if key:
-            self._take_artifact(bytes.fromhex(key), data)
+        if key_digest:
+            self._take_artifact(key_digest, data)
         else:
-            self._take_record(bytes.fromhex(source), data)
+            self._take_record(source_digest, data)
 
     def _take_artifact(self, key_digest: bytes, data: bytes) -> None:
         artifact = decode(data)
@@ -243,6 +243,19 @@ class _Import:
             raise ArtifactError("the store did not take it: see its faults and its bound")
         self.present += is_present
         self.taken += not is_present
+
+
+def _name(digest: bytes, kind: tuple[str, str]) -> str:
+    return digest.hex().join(kind)
+
+
+def _digest(name: str, kind: tuple[str, str]) -> bytes:
+    """Return the digest in a member's name; empty if it is not a name of that kind."""
+    digits = name.removeprefix(kind[0]).removesuffix(kind[1])
+    if len(digits) != 2 * DIGEST_SIZE or digits.strip("0123456789abcdef"):
+        return b""
+    digest = bytes.fromhex(digits)
+    return digest if _name(digest, kind) == name else b""
 
 
 def _members(file: BinaryIO) -> Iterator[tarfile.TarInfo]:

@@ -12,7 +12,7 @@ import twinjit
 from twinjit.cli.cache.stores import check_store, find_entry, open_store
 from twinjit.cli.failures import DAMAGED
 from twinjit.cli.options import Cache, Json
-from twinjit.cli.show import plural, print_json, size, stderr, stdout
+from twinjit.cli.show import plural, print_json, printable, size, stderr, stdout
 from twinjit.errors import ConfigError
 
 __all__ = ["export_entries", "import_entries"]
@@ -103,6 +103,4 @@ def import_entries(
 def _show_refused(what: str, refused: Mapping[str, str]) -> None:
     console = stderr()
     for name, why in refused.items():
-        # Names in a bundle can be anything, such as what a terminal obeys.
-        shown = name if name.isprintable() else ascii(name)
-        console.print(Text.assemble((what, "red"), f"  {shown}: {why}"))
+        console.print(Text.assemble((what, "red"), f"  {printable(name)}: {why}"))

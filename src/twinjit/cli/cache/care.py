@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
-from rich.progress import Progress
 from rich.text import Text
 
 import twinjit
 from twinjit.cli.cache.stores import check_store, open_store
 from twinjit.cli.failures import DAMAGED, IO_FAILED, report_error
 from twinjit.cli.options import Cache, Json
-from twinjit.cli.show import plural, print_json, size, stderr, stdout
+from twinjit.cli.show import plural, print_json, printable, size, stderr, stdout
 from twinjit.errors import ConfigError
 
 __all__ = ["clear", "prune", "verify"]
@@ -93,6 +92,8 @@ def _read_all(store: twinjit.DiskStore) -> tuple[int, list[twinjit.Bad]]:
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
     """Show how far a command is, where standard error is a terminal."""
+    from rich.progress import Progress  # here, as no other command should wait for it
+
     console = stderr()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
@@ -117,7 +118,9 @@ def _show_bad(found: list[twinjit.Bad], removed: set[str]) -> None:
     for bad in found:
         done = " (removed)" if bad.path in removed else ""
         console.print(
-            Text.assemble((bad.reason, "red"), f"  {bad.path}: {bad.message}", (done, "dim"))
+            Text.assemble(
+                (bad.reason, "red"), f"  {printable(bad.path)}: {bad.message}", (done, "dim")
+            )
         )
 
 

@@ -83,11 +83,11 @@ def read_entry(store: twinjit.DiskStore, entry: twinjit.Entry) -> twinjit.Artifa
 def unique_prefixes(entries: Sequence[twinjit.Entry]) -> dict[bytes, str]:
     """Shorten each key's digits to what tells it from the others, and 8 at least."""
     keys = sorted({entry.key_digest.hex() for entry in entries})
-    neighbours = zip(["", *keys], keys, [*keys[1:], ""], strict=False)
-    return {
-        bytes.fromhex(key): key[: max(_SHOWN_DIGITS, *(_common(key, each) + 1 for each in beside))]
-        for *beside, key in ((before, after, key) for before, key, after in neighbours)
-    }
+    short = {}
+    for before, key, after in zip(["", *keys], keys, [*keys[1:], ""], strict=False):
+        length = 1 + max(_common(key, before), _common(key, after))
+        short[bytes.fromhex(key)] = key[: max(length, _SHOWN_DIGITS)]
+    return short
 
 
 def _common(one: str, other: str) -> int:
