@@ -305,7 +305,9 @@ def test_verify_leaves_what_another_release_wrote(ok, data, root, store):
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(entry)
     path.chmod(0o600)
-    assert "version  " in ok("cache", "verify", "--remove")
+    printed = ok("cache", "verify", "--remove")
+    assert "version  " in printed
+    assert printed.endswith(", none of them bad, 1 for another release or machine\n")
     (bad,) = data("cache", "verify")["bad"]
     assert (bad["path"], bad["reason"]) == (str(path), "version")
 

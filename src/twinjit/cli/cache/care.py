@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 # What another release or a secret explains is not damage, and what could not be read may be whole.
 _REMOVABLE = ("damaged", "untrusted")
+_OTHERS = ("version", "machine")
 
 
 def _reading(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -68,8 +69,11 @@ def verify(*, remove: Remove = False, cache: Cache = None, json: Json = False) -
         print_json({"path": store.root, "read": read, "bad": bad})
     else:
         _show_bad(found, removed)
+        others = sum(bad.reason in _OTHERS for bad in found)
+        note = f", {others} for another release or machine" if others else ""
         stdout().print(
-            f"read {plural(read, 'file')} of {store.root}, {len(found) or 'none'} of them bad",
+            f"read {plural(read, 'file')} of {store.root}, {len(found) - others or 'none'} of them "
+            f"bad{note}",
             highlight=False,
         )
     check_store(store)
@@ -126,7 +130,7 @@ def _show_bad(found: list[twinjit.Bad], removed: set[str]) -> None:
 
 def _exit_for(found: list[twinjit.Bad]) -> None:
     reasons = {bad.reason for bad in found}
-    if reasons - {"version", "machine", "failed"}:
+    if reasons.difference(_OTHERS, ["failed"]):
         raise typer.Exit(DAMAGED)
     if "failed" in reasons:
         raise typer.Exit(IO_FAILED)
