@@ -156,7 +156,12 @@ def test_what_is_never_cached_shares_nothing(differs, mlir):
     assert json.loads(differs(program, program, "--json"))["same"] is False
     printed = differs(program, program)
     assert "never cached: 'func.func'" in printed
-    assert printed.endswith("they would share no code, for what is never cached finds none\n")
+    last = "they would share no code, for what is never cached finds none\n"
+    assert printed.endswith(last)
+    pipeline = "builtin.module(transform-preload-library,convert-to-llvm)"
+    reads_files = differs(mlir(TWICE, "b.mlir"), mlir(TWICE, "c.mlir"), "--pipeline", pipeline)
+    assert reads_files.endswith(last)
+    assert "the programs" not in reads_files
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,14 @@ class _Compared(NamedTuple):
         return self.a.explanation.key.differences(self.b.explanation.key)
 
     @property
+    def is_never_cached(self) -> bool:
+        """Whether one of them finds no code, whatever its key."""
+        return bool(self.a.explanation.uncacheable or self.b.explanation.uncacheable)
+
+    @property
     def is_same(self) -> bool:
-        """Whether both would find the same code; what is never cached finds none."""
-        never = self.a.explanation.uncacheable or self.b.explanation.uncacheable
-        return not (self.differences or never)
+        """Whether both would find the same code."""
+        return not (self.differences or self.is_never_cached)
 
 
 def explain(
@@ -241,9 +245,10 @@ def _first_difference(a: str, b: str) -> int:
 def _advice(compared: _Compared, language: str, policy: Sequence[str]) -> Iterator[str]:
     """Say what the difference means, and how to see more of it."""
     names = {name for name, _, _ in compared.differences}
-    if not names:
-        if not compared.is_same:
-            yield "they would share no code, for what is never cached finds none"
+    if compared.is_never_cached:  # and may lack the fingerprint
+        yield "they would share no code, for what is never cached finds none"
+    elif not names:
+        return
     elif _FINGERPRINT not in names:
         yield "the programs are the same; they differ in how they are compiled"
     elif not (compared.a.is_stored or compared.b.is_stored):
