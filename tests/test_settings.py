@@ -277,7 +277,6 @@ def test_costly_modules_are_not_imported_by_the_bottom_layers() -> None:
         "shutil",
         "hashlib",
         "logging",
-        "fcntl",
         "re",
         "difflib",
         "tomllib",

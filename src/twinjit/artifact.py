@@ -94,8 +94,15 @@ class Artifact:
     @property
     def size(self) -> int:
         """Bytes that the sections take in memory as they are, compressed or not."""
-        contents = (content for _, content in self.sections)
-        return sum(len(each.stored if isinstance(each, Packed) else each) for each in contents)
+        return sum(stored for stored, _ in self.sizes.values())
+
+    @property
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """Bytes of each section, by name: as it is stored, and as it is read."""
+        return {
+            name: (len(each.stored if isinstance(each, Packed) else each), len(each))
+            for name, each in self.sections
+        }
 
     @property
     def object_code(self) -> bytes | memoryview:

@@ -7,11 +7,9 @@ from typing import Any
 
 import twinjit
 from twinjit.cli.options import Json
-from twinjit.cli.show import print_json, size, stdout
+from twinjit.cli.show import print_json, size, span, stdout
 
 __all__ = ["config"]
-
-_UNITS = {"d": 86400, "h": 3600, "m": 60}
 
 
 def config(*, json: Json = False) -> None:
@@ -48,19 +46,8 @@ def _show(name: str, value: Any) -> str:
     if name.endswith("_bytes"):
         return size(value) if value < 1024 else f"{size(value)} ({value} bytes)"
     if isinstance(value, (int, float)):
-        return _show_time(value)
+        return span(value)
     return str(value)
-
-
-def _show_time(seconds: float) -> str:
-    exact = f"{seconds:.15g} s"
-    if 0 < seconds < 1:
-        return f"{1e3 * seconds:.15g}ms ({exact})"
-    for unit, length in _UNITS.items():
-        count, rest = divmod(seconds, length)
-        if count and not rest:
-            return f"{count:.0f}{unit} ({exact})"
-    return exact
 
 
 def _print_table(rows: list[tuple[str, str, str]]) -> None:

@@ -16,6 +16,7 @@ from twinjit.errors import ArtifactError, BundleError
 from twinjit.key import DIGEST_SIZE
 from twinjit.store.base import Store
 from twinjit.store.direct import decode_record, encode_record
+from twinjit.store.examination import Bad
 from twinjit.store.seal import Seal
 
 __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
@@ -57,8 +58,8 @@ class WalkedStore(Protocol):
         """Walk the direct records: the digests of source and key."""
         ...
 
-    def get(self, key_digest: bytes) -> Artifact | None:
-        """Look up an artifact."""
+    def inspect(self, key_digest: bytes) -> Artifact | Bad:
+        """Read an artifact, or say why a lookup would not take it."""
         ...
 
 
@@ -111,7 +112,7 @@ def export_bundle(
     Parameters
     ----------
     store
-        Such as a `DiskStore`. That entries are read counts as use of them.
+        Such as a `DiskStore`. To export entries is not to use them.
     path
         The file; one that is there is replaced.
     keys
@@ -136,12 +137,13 @@ def export_bundle(
             _write(file, name, encode_record(source_digest, key_digest), seal)
         for key_digest in sorted(wanted):
             name = _name(key_digest, _OBJECT)
-            artifact = store.get(key_digest)
-            data = b"" if artifact is None else encode(artifact)
-            if 0 < len(data) <= _MEMBER_LIMIT:
-                _write(file, name, data, seal)
+            artifact = store.inspect(key_digest)
+            if isinstance(artifact, Bad):
+                left_out[name] = f"{artifact.reason}: {artifact.message}"
+            elif len(data := encode(artifact)) > _MEMBER_LIMIT:
+                left_out[name] = "it is too large"
             else:
-                left_out[name] = "it is too large" if data else "the store does not have it whole"
+                _write(file, name, data, seal)
         file.write(bytes(_END + -(file.tell() + _END) % tarfile.RECORDSIZE))
         size = file.tell()
     return Exported(len(wanted) - len(left_out), len(records), size, left_out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import struct
 import threading
@@ -185,8 +186,6 @@ class _KeyLock:
             _close(self._file)
 
     def _set(self, kind: Literal["F_WRLCK", "F_UNLCK"]) -> bool:
-        import fcntl  # needed only here, and not by a hit
-
         request = _FLOCK.pack(getattr(fcntl, kind), os.SEEK_SET, self._byte, 1, 0)
         try:
             fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, request)

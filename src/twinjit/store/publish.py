@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
 from contextlib import suppress
@@ -94,8 +95,6 @@ def _sweep_one(path: str, min_age: float) -> bool:
 
 
 def _has_no_writer(descriptor: int, min_age: float) -> bool:
-    import fcntl  # needed only by what writes, and not by a hit
-
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -106,8 +105,6 @@ def _has_no_writer(descriptor: int, min_age: float) -> bool:
 
 
 def _lock(descriptor: int) -> None:
-    import fcntl
-
     with suppress(OSError):  # a file system without locks, or a sweep is looking at it
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
