@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
 from blake3 import blake3
 
-from twinjit import DiskStore, Target
+from twinjit import DiskStore, Target, machine
 from twinjit.artifact import Artifact
 from twinjit.errors import ArtifactError
 from twinjit.key import Key
@@ -52,7 +51,7 @@ def artifact(seed: int, number: int) -> Artifact:
         object_code=rng.randbytes(size // 2) + bytes(size - size // 2),
         signatures=[{"name": f"f{number}"}],
         report={"number": number},
-        target=asdict(Target.host()),
+        target=machine.to_section(Target.host()),
     )
 
 

@@ -24,17 +24,19 @@ from twinjit.policy import Policy
 from twinjit.report import Report
 from twinjit.settings import Settings, parse_duration, parse_size
 from twinjit.signature import Signature, Value
-from twinjit.store.base import MissReason
+from twinjit.store.base import Backend, MissReason, StoreStats
 from twinjit.store.disk import Bad, DiskStore, Entry
 from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
     from twinjit.store.bundle import export_bundle, import_bundle
+    from twinjit.store.shared import SharedStore
 
 __all__ = [
     "NAMED_PIPELINES",
     "Artifact",
+    "Backend",
     "Bad",
     "Compiler",
     "Diff",
@@ -49,7 +51,9 @@ __all__ = [
     "Policy",
     "Report",
     "Settings",
+    "SharedStore",
     "Signature",
+    "StoreStats",
     "Target",
     "Value",
     "compile",
@@ -72,6 +76,7 @@ __version__ = "0.1.0"
 _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
+    "SharedStore": "store.shared",
 }
 
 

@@ -108,7 +108,7 @@ class Compiler:
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
         self.store = open_store(cache, settings)
-        self.shared = open_shared_store(shared, settings)
+        self.shared = open_shared_store(shared, settings, self.store)
         self._fixed_parts = _fixed_parts(self.policy, opt_level, self.target)
         self._hasher = RequestHasher([*self._fixed_parts, *pipeline_request(pipeline)])
         stores: list[tuple[Tier, Store]] = [("disk", self.store)] if self.store else []
@@ -352,6 +352,8 @@ class Compiler:
         self._count(tier)
         if self.store and tier != "disk":  # which the store counts by itself
             self.store.account.add(tier)
+            if tier == "compiled":
+                self.store.account.flush()
         return Executable(
             code,
             Report(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from twinjit.errors import ConfigError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.settings import Settings
+from twinjit.store.account import Account
 from twinjit.store.base import Backend
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
@@ -74,9 +76,11 @@ def _open_directory(directory: str, settings: Settings) -> DiskStore:
 
 
 def open_shared_store(
-    shared: bool | str | Backend | None, settings: Settings
+    shared: bool | str | Backend | None, settings: Settings, local: DiskStore | None
 ) -> SharedStore | None:
     """Make the store that a compiler's `shared` names.
+
+    Its events are counted in the account of the local store, if there is one.
 
     Raises
     ------
@@ -87,17 +91,27 @@ def open_shared_store(
         return None
     from twinjit.store.shared import SharedStore, open_shared  # what few need costs none else
 
+    count = partial(_count_shared, local.account) if local else _count_nowhere
     if shared is True:
-        return open_shared(settings)
+        return open_shared(settings, count)
     if isinstance(shared, str):
-        return open_shared(replace(settings, shared_url=shared))
+        return open_shared(replace(settings, shared_url=shared), count)
     if not all(callable(getattr(shared, name, None)) for name in ("get", "put", "remove")):
         raise ConfigError(f"shared is {shared!r}; give True, False (or None), a URL, or a Backend")
     return SharedStore(
         shared,
         secret=settings.shared_secret,
         max_entry_bytes=settings.shared_max_entry_bytes,
+        count=count,
     )
+
+
+def _count_shared(account: Account, event: str) -> None:
+    account.add(f"shared-{event}")
+
+
+def _count_nowhere(_event: str) -> None:
+    pass
 
 
 def pipeline_request(pipeline: str) -> list[tuple[str, str]]:

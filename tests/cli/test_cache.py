@@ -39,6 +39,11 @@ NOTHING = {
     "puts": 0,
     "evictions": 0,
     "faults": 0,
+    "shared": {
+        "misses": dict.fromkeys(get_args(twinjit.MissReason), 0),
+        "puts": 0,
+        "faults": 0,
+    },
 }
 
 
@@ -162,7 +167,8 @@ def test_stats_of_all_processes(root, data, ok, mlir):
     for _ in range(2):
         subprocess.run([sys.executable, "-c", script, TWICE], check=True)
     found = data("cache", "stats")
-    assert found["hits"]["disk"] == 1
+    assert found["hits"] == {"memory": 0, "disk": 1, "shared": 0}
+    assert (found["compiled"], found["hit_rate"]) == (1, 0.5)
     assert found["misses"] == {**NOTHING["misses"], "absent": 1}
     assert (found["puts"], found["entries"], found["faults"]) == (1, 1, 0)
     assert abs(found["since"] - time.time()) < 600
@@ -177,6 +183,10 @@ COUNTS = {
     "uncacheable": 1,
     "miss-evicted": 2,
     "miss-down": 1,
+    "shared-miss-absent": 4,
+    "shared-miss-unsigned": 1,
+    "shared-puts": 3,
+    "shared-faults": 1,
     "evictions": 7,
     "faults": 2,
 }
@@ -232,15 +242,20 @@ def test_prometheus(counted, ok, data):
     }
     prefix = "twinjit_cache_"
     counters = ("hits", "misses", "compiled", "uncacheable", "puts", "evictions", "faults")
+    shared = ("shared_misses", "shared_puts", "shared_faults")
     gauges = ("entries", "bytes", "max_bytes")
     kinds = {name: each.type for name, each in families.items()}
-    assert kinds == {f"{prefix}{name}": "counter" for name in counters} | {
+    assert kinds == {f"{prefix}{name}": "counter" for name in (*counters, *shared)} | {
         f"{prefix}{name}": "gauge" for name in gauges
     }
     for tier, number in found["hits"].items():
         assert values.pop((f"{prefix}hits_total", ("tier", tier))) == number
     for reason, number in found["misses"].items():
         assert values.pop((f"{prefix}misses_total", ("reason", reason))) == number
+    for reason, number in found["shared"]["misses"].items():
+        assert values.pop((f"{prefix}shared_misses_total", ("reason", reason))) == number
+    for name in ("puts", "faults"):
+        assert values.pop((f"{prefix}shared_{name}_total",)) == found["shared"][name]
     for name in counters[2:]:
         assert values.pop((f"{prefix}{name}_total",)) == found[name]
     for name in gauges:

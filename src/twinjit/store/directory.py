@@ -116,7 +116,8 @@ class Directory:
         """Return the counts of all processes that used the directory, by name of the event.
 
         ``memory``, ``disk``, ``shared`` and ``compiled`` say where code came from, ``miss-…`` the
-        reasons of misses, ``puts``, ``evictions`` and ``faults`` what else happened.
+        reasons of misses, ``puts``, ``evictions`` and ``faults`` what else happened. The same with
+        ``shared-`` before it happened in a shared store that was used beside this one.
         """
         return self.account.totals()
 

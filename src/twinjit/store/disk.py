@@ -199,6 +199,7 @@ class DiskStore(Directory):
             self._report(error)
             return Pruned()
         self._count_evictions(pruned.entries)
+        self.account.flush()
         return pruned
 
     def clear(self) -> None:

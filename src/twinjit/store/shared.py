@@ -93,6 +93,9 @@ class SharedStore:
         Size above which an entry is neither put nor accepted.
     read_only
         Whether nothing is ever put or removed.
+    count
+        Called with the name of each event, for an account that outlives this object: ``puts``,
+        ``faults``, ``miss-…``.
     clock
         Gives seconds, and never goes back.
 
@@ -109,6 +112,7 @@ class SharedStore:
         secret: bytes | None = None,
         max_entry_bytes: int = 64 * 1024**2,
         read_only: bool = False,
+        count: Callable[[str], object] = lambda _event: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_entry_bytes < 0:
@@ -120,6 +124,7 @@ class SharedStore:
         self._seal = Seal(secret) if secret is not None else None
         self._base = f"{self._seal.key_id}/{_LAYOUT}" if self._seal else _LAYOUT
         self._faults = Faults(self.url, SHARED)
+        self._count = count
         # Guards what is below; the backend is called without it.
         self._lock = fork_lock()
         self._link = Breaker(clock)  # for all calls
@@ -137,10 +142,10 @@ class SharedStore:
             If the digest is not 32 bytes.
         """
         found = self._load_artifact(key_digest)
+        if isinstance(found, str):
+            self._count_miss(found)
+            return None
         with self._lock:
-            if isinstance(found, str):
-                self._reasons[found] += 1
-                return None
             self._hits += 1
         return found
 
@@ -150,6 +155,8 @@ class SharedStore:
         done = self._send(name, lambda: encode(artifact))
         with self._lock:
             self._puts += done
+        if done:
+            self._count("puts")
         return done
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
@@ -187,9 +194,9 @@ class SharedStore:
         """
         with self._lock:
             self._hits -= 1
-            self._reasons[reason_of(why)] += 1
+        self._count_miss(reason_of(why))
         self.remove(key_digest)
-        self._faults.report(ArtifactError(f"{self._name('objects', key_digest)}: {why}"))
+        self._report(ArtifactError(f"{self._name('objects', key_digest)}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one and this does not only read; no fault."""
@@ -224,6 +231,15 @@ class SharedStore:
         _check_digest(digest)
         return f"{self._base}/{folder}/{digest.hex()}"
 
+    def _count_miss(self, reason: MissReason) -> None:
+        with self._lock:
+            self._reasons[reason] += 1
+        self._count(f"miss-{reason}")
+
+    def _report(self, error: Exception) -> None:
+        self._count("faults")
+        self._faults.report(error)
+
     def _load_artifact(self, key_digest: bytes) -> Artifact | MissReason:
         def parse(data: bytes) -> Artifact:
             artifact = decode(data)
@@ -245,10 +261,10 @@ class SharedStore:
         except ArtifactVersionError:
             return "version"
         except ArtifactError as error:
-            self._faults.report(type(error)(f"{name}: {error}"))
+            self._report(type(error)(f"{name}: {error}"))
             return "unsigned" if isinstance(error, SealError) else "damaged"
         except MemoryError as error:
-            self._faults.report(error)
+            self._report(error)
             return "failed"
 
     def _open(self, name: str, data: object) -> bytes:
@@ -275,7 +291,7 @@ class SharedStore:
         except (_NoAnswerError, EntryTooLargeError):
             return False
         except ArtifactError as error:
-            self._faults.report(error)
+            self._report(error)
             return False
         return True
 
@@ -296,7 +312,7 @@ class SharedStore:
             raise
         except Exception as error:
             self._note_failure(call, error)
-            self._faults.report(error)
+            self._report(error)
             raise _NoAnswerError("failed") from error
         self._note_answer(call)
         return answer
@@ -338,7 +354,9 @@ class _NoAnswerError(Exception):
         self.reason = reason
 
 
-def open_shared(settings: Settings) -> SharedStore | None:
+def open_shared(
+    settings: Settings, count: Callable[[str], object] = lambda _event: None
+) -> SharedStore | None:
     """Make the shared store that settings name; nothing is connected before it is first used.
 
     Where the address has the option ``read-only``, entries are only read.
@@ -368,6 +386,7 @@ def open_shared(settings: Settings) -> SharedStore | None:
         secret=settings.shared_secret,
         max_entry_bytes=settings.shared_max_entry_bytes,
         read_only=read_only,
+        count=count,
     )
 
 

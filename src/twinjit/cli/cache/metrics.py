@@ -50,6 +50,18 @@ class _Cache(Collector):
         ):
             count = {**totals.compiled, **totals.events}[name]
             yield CounterMetricFamily(f"twinjit_cache_{name}", what, value=count)
+        yield _labelled(
+            "shared_misses",
+            "Lookups in the shared store without a result, by reason.",
+            "reason",
+            totals.shared_misses,
+        )
+        for name, what in (
+            ("puts", "Entries that the shared store took in."),
+            ("faults", "Times the shared store could not do its work."),
+        ):
+            count = totals.shared_events[name]
+            yield CounterMetricFamily(f"twinjit_cache_shared_{name}", what, value=count)
         for name, what, value in self._gauges:
             yield GaugeMetricFamily(f"twinjit_cache_{name}", what, value=value)
 

@@ -23,6 +23,7 @@ _REASONS: Mapping[str, str] = {
     "damaged": "not as it was written; removed",
     "version": "in another release's format",
     "machine": "for another machine",
+    "large": "beyond the limit of the shared store",
     "untrusted": "another user could have changed it",
     "unsigned": "not signed with the secret",
     "failed": "the disk or the network failed",
@@ -58,6 +59,8 @@ class Totals(NamedTuple):
     compiled: dict[str, int]
     misses: dict[str, int]
     events: dict[str, int]
+    shared_misses: dict[str, int]
+    shared_events: dict[str, int]
 
     @classmethod
     def of(cls, store: twinjit.DiskStore) -> Totals:
@@ -72,6 +75,8 @@ class Totals(NamedTuple):
             chosen(("compiled", "uncacheable")),
             chosen(get_args(twinjit.MissReason), "miss-"),
             chosen(("puts", "evictions", "faults")),
+            chosen(get_args(twinjit.MissReason), "shared-miss-"),
+            chosen(("puts", "faults"), "shared-"),
         )
 
     @property
@@ -131,6 +136,7 @@ def _data(store: twinjit.DiskStore, entries: int, held: int, totals: Totals) -> 
         **totals.compiled,
         "misses": totals.misses,
         **totals.events,
+        "shared": {"misses": totals.shared_misses, **totals.shared_events},
     }
 
 
@@ -153,11 +159,18 @@ def _show_totals(console: Console, totals: Totals, since: float | None) -> None:
     _line(console, "compiled", str(compiled))
     if uncacheable:
         _line(console, "  uncacheable", str(uncacheable))
-    _line(console, "misses", plural(sum(totals.misses.values()), "lookup"), "yellow")
-    for reason, count in totals.misses.items():
+    _show_events(console, totals.misses, totals.events)
+    if any(totals.shared_misses.values()) or any(totals.shared_events.values()):
+        console.print("\nin the shared store", style="bold", highlight=False)
+        _show_events(console, totals.shared_misses, totals.shared_events)
+
+
+def _show_events(console: Console, misses: dict[str, int], events: dict[str, int]) -> None:
+    _line(console, "misses", plural(sum(misses.values()), "lookup"), "yellow")
+    for reason, count in misses.items():
         if count:
             _line(console, f"  {reason}", f"{count} ({_REASONS[reason]})")
-    for event, count in totals.events.items():
+    for event, count in events.items():
         _line(console, event, str(count), "red" if event == "faults" and count else "")
 
 
