@@ -3,7 +3,8 @@
 A child of fork() has one thread, and locks that others held at that moment stay locked in it for
 ever. So before a fork, compiler work of other threads is waited for while new work waits, and the
 locks made here are taken. Calls of compiled code are not waited for. Not covered is what else
-others have locked, such as a live module's context that a thread of the caller's is working in.
+others have locked: a live module's context that a thread of the caller's is working in, or a module
+that it is importing.
 """
 
 from __future__ import annotations

@@ -172,6 +172,7 @@ def test_a_live_module_is_fingerprinted_in_a_child(compiler):
 
 FIRST_USE = """
 import os, signal, sys, threading, time, warnings
+import ml_dtypes, numpy  # the caller's own imports are not held off
 warnings.simplefilter("ignore", DeprecationWarning)
 import twinjit
 
@@ -179,7 +180,6 @@ TEXT = "func.func @f(%a: tensor<?xbf16>) -> tensor<?xbf16> { return %a : tensor<
 
 def use():
     compiler = twinjit.Compiler(cache=False)
-    import ml_dtypes, numpy
     compiler.compile(TEXT).f(numpy.ones(3, ml_dtypes.bfloat16))
     twinjit.diff(TEXT, TEXT)
 
