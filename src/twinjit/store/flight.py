@@ -6,15 +6,13 @@ import errno
 import fcntl
 import os
 import struct
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
 from typing import Literal
 
 from twinjit.store.files import make_private, open_book
+from twinjit.store.locked import LockedFile
 
 __all__ = ["Flights", "Outcome"]
 
@@ -162,7 +160,7 @@ class _KeyLock:
                 return False
             if self._is_in_place():
                 return True
-            _close(self._file)
+            self._file.close()
             self._file = _open(self._path)
         raise OSError(errno.ESTALE, "it is a link, or is removed all the time", self._path)
 
@@ -183,7 +181,7 @@ class _KeyLock:
             with suppress(OSError):  # to close the file is enough, unless a child has it still
                 self._set("F_UNLCK")
         finally:
-            _close(self._file)
+            self._file.close()
 
     def _set(self, kind: Literal["F_WRLCK", "F_UNLCK"]) -> bool:
         request = _FLOCK.pack(getattr(fcntl, kind), os.SEEK_SET, self._byte, 1, 0)
@@ -204,26 +202,12 @@ class _KeyLock:
         return os.path.samestat(named, os.fstat(self._file.fileno()))
 
 
-# Guards `_files`. It is held while a file is opened and listed or closed, and by whoever forks, so
-# that a child finds each file that it inherits. Reentrant, for a signal handler may fork.
-_forking = threading.RLock()
-_files: weakref.WeakSet[FileIO] = weakref.WeakSet()
-
-
-def _open(path: str) -> FileIO:
-    with _forking:
-        try:
-            file = FileIO(path, "r+b")
-        except FileNotFoundError:
-            _create(path)
-            file = FileIO(path, "r+b")
-        _files.add(file)
-    return file
-
-
-def _close(file: FileIO) -> None:
-    with _forking:
-        file.close()
+def _open(path: str) -> LockedFile:
+    try:
+        return LockedFile(path, "r+b")
+    except FileNotFoundError:
+        _create(path)
+        return LockedFile(path, "r+b")
 
 
 def _create(path: str) -> None:
@@ -234,19 +218,3 @@ def _create(path: str) -> None:
         os.posix_fallocate(descriptor, 0, _MARKS * _MARK.size)
     finally:
         os.close(descriptor)
-
-
-def _close_inherited() -> None:
-    # A lock holds until all copies of its descriptor are closed. Unlocking would end it for the
-    # parent, too.
-    global _forking
-    _forking = threading.RLock()
-    for file in list(_files):
-        file.close()
-
-
-os.register_at_fork(
-    before=lambda: _forking.acquire(),
-    after_in_parent=lambda: _forking.release(),
-    after_in_child=_close_inherited,
-)

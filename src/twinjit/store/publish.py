@@ -6,7 +6,8 @@ import fcntl
 import os
 import time
 from contextlib import suppress
-from io import FileIO
+
+from twinjit.store.locked import LockedFile
 
 __all__ = ["publish", "sweep"]
 
@@ -41,8 +42,8 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
     """
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
-        # No opener of ours: a signal between it and FileIO would lose the descriptor.
-        with FileIO(temporary, "xb") as file:
+        # No opener of ours: a signal between it and the file would lose the descriptor.
+        with LockedFile(temporary, "xb") as file:
             _lock(file.fileno())
             if private:
                 os.fchmod(file.fileno(), 0o600)
