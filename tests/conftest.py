@@ -11,6 +11,7 @@ import twinjit
 def _own_cache(tmp_path_factory, monkeypatch):
     """Keep the user's cache out of the tests, and theirs out of each other's."""
     monkeypatch.setenv("TWINJIT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("TWINJIT_SETTINGS", "off")
     twinjit._kept_compiler.cache_clear()
 
 

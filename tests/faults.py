@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import fcntl
 import os
+import platform
 import resource
 import subprocess
 from collections.abc import Iterator
@@ -65,3 +69,36 @@ def give_away(path: Path) -> None:
 def open_descriptors() -> int:
     """Count this process's open files."""
     return len(os.listdir("/proc/self/fd"))
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("if_true", ctypes.c_uint8),
+        ("if_false", ctypes.c_uint8),
+        ("operand", ctypes.c_uint32),
+    )
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("start", ctypes.POINTER(_Instruction)))
+
+
+def refuse_locks() -> None:
+    """Make F_OFD_SETLK fail with EOPNOTSUPP until this process ends, as some file systems do."""
+    fcntl_number = {"x86_64": 72, "aarch64": 25}[platform.machine()]
+    load, equals, give = 0x20, 0x15, 0x06
+    instructions = [
+        (load, 0, 0, 0),  # the system call's number
+        (equals, 0, 3, fcntl_number),
+        (load, 0, 0, 24),  # its second argument
+        (equals, 0, 1, fcntl.F_OFD_SETLK),
+        (give, 0, 0, 0x00050000 | errno.EOPNOTSUPP),  # SECCOMP_RET_ERRNO
+        (give, 0, 0, 0x7FFF0000),  # SECCOMP_RET_ALLOW
+    ]
+    program = (_Instruction * len(instructions))(*(_Instruction(*each) for each in instructions))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, seccomp, mode_filter = 38, 22, 2
+    assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
+    loaded = _Filter(len(instructions), program)
+    assert libc.prctl(seccomp, mode_filter, ctypes.byref(loaded), 0, 0) == 0

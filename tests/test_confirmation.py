@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import twinjit
+from tests.samples import with_sections
 from tests.test_lifted import Mlp
 from twinjit import Policy
-from twinjit.artifact import Artifact
 from twinjit.confirmation import PROGRAM_SECTION
 from twinjit.constants import Constants
 from twinjit.errors import CacheWarning
@@ -46,11 +46,8 @@ def confirming(open_confirming):
 
 
 def replace_section(store, digest, name, content):
-    """Change a section of a stored artifact, with the checksum that belongs to it."""
-    sections = {**dict(store.get(digest).sections), name: content}
-    if content is None:
-        del sections[name]
-    assert store.put(Artifact(digest, tuple(sections.items())))
+    """Change a section of a stored artifact, as if it had been made so."""
+    assert store.put(with_sections(store.get(digest), {name: content}, listed=True))
 
 
 @pytest.mark.parametrize("program", [TEXT, RENAMED, live(TEXT)], ids=["text", "renamed", "live"])

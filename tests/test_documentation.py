@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import twinjit
 from tests.documented_cases import LLVM, MLIR, POLICIES, Pair
-from twinjit import Policy
+from twinjit import Policy, Settings
+from twinjit.settings_values import OTHER_NAMES
 
+HOME = {"HOME": "/home/ada"}
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 EXAMPLES = [
@@ -75,6 +78,49 @@ def check(pair: Pair, *, same: bool) -> None:
 def test_every_pair_is_documented(section: str) -> None:
     rows = [row for name, found in tables() if name == section for row in found]
     assert len(rows) == len(SECTIONS[section])
+
+
+def settings_table(heading: str) -> list[list[str]]:
+    text = (ROOT / "docs" / "settings.md").read_text()
+    table = re.search(rf"(?m)^\| {heading}.*\n\|[-|]+\n((?:\|.*\n)+)", text)
+    assert table
+    return [
+        [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+        for line in table[1].splitlines()
+    ]
+
+
+def test_the_table_of_settings() -> None:
+    rows = settings_table("setting, key")
+    assert [row[0] for row in rows] == [each.name for each in fields(Settings)]
+    for name, variable, default, _ in rows:
+        assert variable == f"TWINJIT_{name.upper()}"
+        unset, said = Settings.load(HOME), Settings.load(HOME | {variable: default})
+        assert (unset, said.sources[name]) == (said, variable)
+
+
+def test_the_table_of_other_names() -> None:
+    rows = settings_table("also")
+    assert [row[0] for row in rows] == [*OTHER_NAMES.values(), ""]
+    assert [row[1] for row in rows] == [
+        *(f"TWINJIT_{name.upper()}" for name in OTHER_NAMES.values()),
+        "TWINJIT_SETTINGS",
+    ]
+
+
+def test_the_settings_file_shown(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "settings.md").read_text()
+    (shown,) = re.findall(r"(?ms)^```toml\n(.*?)^```$", text)
+    folder = tmp_path / ".config" / "twinjit"
+    folder.mkdir(parents=True)
+    (folder / "settings.toml").write_text(shown)
+    (folder / "secret").touch(0o600)
+    (folder / "secret").write_text("sixteen bytes or more\n")
+    settings = Settings.load({"HOME": str(tmp_path)})
+    assert (settings.cache_max_bytes, settings.wait_seconds) == (8 * 1024**3, 20)
+    assert settings.shared_secret == b"sixteen bytes or more"
+    said = [name for name, source in settings.sources.items() if source != "default"]
+    assert len(said) == shown.count("=")
 
 
 def test_shown_fingerprints() -> None:

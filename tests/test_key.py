@@ -5,6 +5,7 @@ import json
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.samples import SAMPLE_KEY
 from tests.strategies import keys, part_tables
@@ -171,3 +172,26 @@ def test_bad_data_is_refused(data: object) -> None:
 def test_keys_are_frozen() -> None:
     with pytest.raises(AttributeError):
         SAMPLE_KEY.parts = ()  # type: ignore[misc]  # what the test is about
+
+
+@given(keys)
+def test_framing_round_trip(key: Key) -> None:
+    again = Key.from_framing(frame(key.parts))
+    assert again == key
+    assert again.digest == key.digest
+
+
+@given(keys, st.data())
+def test_what_is_no_framing_is_refused(key: Key, data: st.DataObject) -> None:
+    framing = frame(key.parts)
+    cut = data.draw(st.integers(0, len(framing) - 1))
+    changed = bytearray(framing)
+    changed[cut] ^= data.draw(st.integers(1, 255))
+    for wrong in (framing[:cut], framing + b"\0"):
+        with pytest.raises(KeyPartError):
+            Key.from_framing(wrong)
+    try:
+        again = Key.from_framing(bytes(changed))
+    except KeyPartError:
+        return
+    assert frame(again.parts) == bytes(changed)

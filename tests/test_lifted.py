@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import twinjit
+from tests.samples import with_sections
 from twinjit import Policy
-from twinjit.artifact import Artifact
 from twinjit.constants import LIFTED_SECTION, Constants, LiftedConstant
 from twinjit.errors import ArtifactError, CacheWarning, LoweringError
 
@@ -353,8 +353,7 @@ def test_entry_for_other_constants_is_a_miss_that_heals(lifting, broken):
     text = table(np.arange(200, dtype=np.int64))
     digest = lifting.compile(text).key.digest
     artifact = lifting.store.get(digest)
-    sections = {**dict(artifact.sections), LIFTED_SECTION: broken}
-    lifting.store.put(Artifact(digest, tuple(sections.items())))
+    lifting.store.put(with_sections(artifact, {LIFTED_SECTION: broken}, listed=True))
     lifting.clear_memory()
     with pytest.warns(CacheWarning):
         executable = lifting.compile(text)

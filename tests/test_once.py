@@ -6,9 +6,12 @@ import os
 import signal
 import threading
 import time
+import traceback
+from collections import Counter
 
 import pytest
 
+from twinjit.errors import CompilationError, Diagnostic, LoweringError
 from twinjit.once import Once
 
 
@@ -51,13 +54,83 @@ def test_keys_do_not_wait_for_each_other():
     assert not both.broken
 
 
-def test_failure_frees_the_next_and_nothing_is_kept():
+@pytest.mark.parametrize("kind", [RuntimeError, CompilationError])
+def test_failure_frees_the_next_and_nothing_is_kept(kind):
     once = Once()
-    with pytest.raises(RuntimeError), once.turn("key"):
-        raise RuntimeError
+    with pytest.raises(kind), once.turn("key"):
+        raise kind("no")
     with once.turn("key"):
         pass
     assert once._turns == {}
+
+
+def fail_before_waiting_threads(error, count):
+    """Fail in one turn while threads wait for it, which would fail in theirs; return all errors."""
+    once, tried, errors = Once(), [], []
+
+    def work():
+        try:
+            with once.turn("key"):
+                tried.append(1)
+                while once._turns["key"].waiting < count:
+                    time.sleep(0.001)
+                raise error
+        except BaseException as raised:
+            errors.append(raised)
+
+    for thread in start(work, count):
+        thread.join()
+    assert once._turns == {}
+    return len(tried), errors
+
+
+def test_those_that_waited_for_a_failing_compilation_get_its_error():
+    diagnostics = (Diagnostic("error", "not lowered"),)
+    tried, errors = fail_before_waiting_threads(LoweringError("no", diagnostics=diagnostics), 8)
+    assert tried == 1
+    assert len(errors) == 8
+    assert {(type(each), str(each)) for each in errors} == {
+        (LoweringError, "no\n  error: not lowered")
+    }
+    assert all(each.diagnostics == diagnostics for each in errors)
+
+
+def test_errors_of_several_threads_share_nothing_that_changes():
+    _, errors = fail_before_waiting_threads(CompilationError("no"), 4)
+    assert len(set(map(id, errors))) == 4
+    for each in errors:
+        assert each.__cause__ is None
+        assert each.__context__ is None
+    frames = [frame for each in errors for frame, _ in traceback.walk_tb(each.__traceback__)]
+    assert len(set(map(id, frames))) == len(frames)
+    errors[0].message = "changed"
+    assert [each.message for each in errors[1:]] == ["no"] * 3
+
+
+class Cancelled(BaseException):
+    pass
+
+
+def test_an_error_of_the_thread_alone_lets_the_next_try():
+    once, tried, results = Once(), [], []
+    together = threading.Barrier(4)
+
+    def work():
+        together.wait()
+        try:
+            with once.turn("key"):
+                tried.append(1)
+                while len(tried) == 1 and once._turns["key"].waiting < 4:
+                    time.sleep(0.001)
+                if len(tried) < 3:
+                    raise MemoryError if len(tried) == 1 else Cancelled
+                results.append(None)
+        except (MemoryError, Cancelled) as raised:
+            results.append(type(raised))
+
+    for thread in start(work, 4):
+        thread.join()
+    assert Counter(results) == {MemoryError: 1, Cancelled: 1, None: 2}
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")

@@ -1,6 +1,8 @@
 #define TWINJIT_NUMPY_OWNER
 #include "call/numpy.h"
 
+#include "forks/work.h"
+
 namespace twinjit::call {
 
 static_assert(NPY_HALF == NPY_VOID + 3, "NumPy's numbering of types is part of its ABI");
@@ -50,6 +52,18 @@ const ElementFacts kFacts[] = {
 
 const ElementFacts &factsOf(Element element) { return kFacts[static_cast<unsigned>(element)]; }
 
+/// Run `load`, which imports a module, while forks are held off. What it returns, or with an
+/// exception set `failed`, where a fork came between such an import and its end.
+template <typename Load, typename Result> Result heldOff(Load load, Result failed) {
+  try {
+    CompilerWork work(Work::Import, Gil::Hold);
+    return load();
+  } catch (nanobind::python_error &error) {
+    error.restore();
+    return failed;
+  }
+}
+
 /// ml_dtypes' scalar type, which its dtype names; a borrowed reference that stays valid for good.
 /// Null where the package is not imported, or (with an exception set) cannot be.
 PyObject *bfloat16Type(bool import) {
@@ -58,7 +72,7 @@ PyObject *bfloat16Type(bool import) {
     return type;
   Ref module;
   if (import)
-    module = Ref(PyImport_ImportModule("ml_dtypes"));
+    module = heldOff([] { return Ref(PyImport_ImportModule("ml_dtypes")); }, Ref());
   else
     module = Ref::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), "ml_dtypes"));
   if (!module)
@@ -73,7 +87,9 @@ PyObject *bfloat16Type(bool import) {
 
 const char *dtypeName(Element element) { return factsOf(element).name; }
 
-bool importNumPy() { return PyArray_ImportNumPyAPI() == 0; }
+bool importNumPy() {
+  return heldOff([] { return PyArray_ImportNumPyAPI() == 0; }, false);
+}
 
 Element unusualElement(const PyArray_Descr *descr) {
   if (descr->type_num < NPY_USERDEF || descr->byteorder == NPY_OPPBYTE)

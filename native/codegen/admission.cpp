@@ -2,6 +2,8 @@
 
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/MemoryBufferRef.h"
 
 namespace twinjit {
 namespace {
@@ -12,11 +14,21 @@ bool isUnusable(llvm::CallingConv::ID convention) {
          convention == llvm::CallingConv::CFGuard_Check;
 }
 
+/// Of x86, those that the code generator selects on no CPU (LLVM 22.1.8): of 32-bit code, of
+/// Windows, and left over from what LLVM expresses without intrinsics since.
+const llvm::StringLiteral kUnselectable[] = {
+    "llvm.x86.flags.read.u32",    "llvm.x86.flags.write.u32", "llvm.x86.seh.",
+    "llvm.x86.avx512.broadcastm", "llvm.x86.avx10.vadd",      "llvm.x86.avx10.vdivbf",
+    "llvm.x86.avx10.vfm",         "llvm.x86.avx10.vfn",       "llvm.x86.avx10.vmulbf",
+    "llvm.x86.avx10.vsubbf",      "llvm.x86.avx10.vminmax"};
+
 /// Intrinsics that the code generator cannot select.
 bool isForeign(llvm::Intrinsic::ID intrinsic) {
+  llvm::StringRef name = llvm::Intrinsic::getBaseName(intrinsic);
+  if (llvm::any_of(kUnselectable, [&](llvm::StringRef each) { return name.starts_with(each); }))
+    return true;
   return intrinsic == llvm::Intrinsic::vscale ||
-         (llvm::Intrinsic::isTargetIntrinsic(intrinsic) &&
-          !llvm::Intrinsic::getBaseName(intrinsic).starts_with("llvm.x86."));
+         (llvm::Intrinsic::isTargetIntrinsic(intrinsic) && !name.starts_with("llvm.x86."));
 }
 
 std::string whyRefused(const llvm::GlobalVariable &variable) {
@@ -41,10 +53,52 @@ std::string whyRefused(const llvm::Function &function) {
   return "";
 }
 
+/// The error as text; the object is LLVM's own, so that there is none.
+template <typename T> std::string textOf(llvm::Expected<T> &failed) {
+  return "the object cannot be read: " + llvm::toString(failed.takeError());
+}
+
+std::string whyUnlinkable(const llvm::object::ELFSectionRef &section) {
+  bool runs = llvm::is_contained(
+      {llvm::ELF::SHT_INIT_ARRAY, llvm::ELF::SHT_FINI_ARRAY, llvm::ELF::SHT_PREINIT_ARRAY},
+      section.getType());
+  if (!runs && !(section.getFlags() & llvm::ELF::SHF_TLS))
+    return "";
+  auto name = section.getName();
+  if (!name)
+    return textOf(name);
+  return "section '" + name->str() + "' " +
+         (runs ? "has functions to run at loading or unloading, which do not run"
+               : "is thread-local");
+}
+
+std::string whyUnlinkable(const llvm::object::ELFSymbolRef &symbol) {
+  if (symbol.getELFType() != llvm::ELF::STT_TLS)
+    return "";
+  auto name = symbol.getName();
+  return name ? "the code uses the thread-local variable '" + name->str() + "'" : textOf(name);
+}
+
 } // namespace
+
+std::string whyUnlinkable(llvm::StringRef object) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile({object, "object"});
+  if (!file)
+    return textOf(file);
+  std::string why;
+  for (const llvm::object::ELFSectionRef section : (*file)->sections())
+    if (why = whyUnlinkable(section); !why.empty())
+      return why;
+  for (const llvm::object::ELFSymbolRef symbol : (*file)->symbols())
+    if (why = whyUnlinkable(symbol); !why.empty())
+      return why;
+  return why;
+}
 
 std::string whyRefused(const llvm::Module &module) {
   std::string why;
+  if (!module.ifunc_empty())
+    return "indirect function '" + module.ifunc_begin()->getName().str() + "' is never resolved";
   for (const llvm::GlobalVariable &variable : module.globals())
     if (why = whyRefused(variable); !why.empty())
       return why;

@@ -5,9 +5,9 @@
 #include "codegen/image.h"
 #include "codegen/machine.h"
 #include "common/bytes_python.h"
-#include "common/gil.h"
 #include "common/raise.h"
 #include "common/symbols.h"
+#include "forks/work.h"
 
 #include "llvm-c/Core.h"
 #include "llvm/Config/llvm-config.h"
@@ -50,7 +50,7 @@ nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entrie
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
   Outcome<Emitted> emitted = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return emit(module, options);
   }();
   Emitted result = unwrap(std::move(emitted));
@@ -93,7 +93,7 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
                      nb::cast<uint64_t>(constant[2])});
   }
   auto image = [&] {
-    WithoutGil released;
+    CompilerWork work(Work::Link);
     return load(code.bytes(), symbols, named);
   }();
   return unwrap(std::move(image));
@@ -108,6 +108,9 @@ void bind(nb::module_ &module); // native/call/bindings.cpp
 namespace twinjit::llvmir {
 void bind(nb::module_ &module); // native/llvmir/bindings.cpp
 }
+namespace twinjit::forks {
+void bind(nb::module_ &module); // native/forks/bindings.cpp
+}
 
 NB_MODULE(_llvm, m) {
   using namespace twinjit;
@@ -121,7 +124,9 @@ NB_MODULE(_llvm, m) {
         return nb::make_tuple(host.triple, host.cpu, host.features);
       },
       nb::sig("def host_target() -> tuple[str, str, str]"),
-      "Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.");
+      "Triple, CPU and features (``+a,+b,-c,…``: what it has, what it lacks) of this process. "
+      "Holds "
+      "the GIL.");
 
   m.def(
       "toolchain",
@@ -134,13 +139,23 @@ NB_MODULE(_llvm, m) {
       nb::sig("def toolchain() -> list[tuple[str, str, str]]"),
       "Name, path and build identity of each library that makes code. Reads files; holds the GIL.");
 
+  m.def("plain_triple", &plainTriple,
+        "The triple of all machines of this architecture, system and ABI. Holds the GIL.");
+
   m.def(
-      "why_not_here",
+      "instruction_sets",
       [](const std::string &triple, const std::string &cpu, const std::string &features) {
-        return whyNotHere({triple, cpu, features});
+        CompilerWork work(Work::Compile, Gil::Hold);
+        return instructionSets(*unwrap(findBackend({triple, cpu, features})).subtarget);
       },
       "triple"_a, "cpu"_a, "features"_a,
-      "Why code for a target cannot run in this process; empty where it can. Holds the GIL.");
+      "The instruction sets that code for a target may use, sorted, without tuning flags. Holds "
+      "the "
+      "GIL.");
+
+  m.def("why_not_here", &whyNotHere, "triple"_a, "instruction_sets"_a,
+        "Why code of a triple that uses these instruction sets cannot run in this process; empty "
+        "where it can. Holds the GIL.");
 
   m.def(
       "emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
@@ -176,6 +191,7 @@ NB_MODULE(_llvm, m) {
       "Link an object file into the process, and to copies of constants that it refers to: the "
       "symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.");
 
+  forks::bind(m);
   call::bind(m);
   llvmir::bind(m);
 }

@@ -2,6 +2,7 @@
 
 #include "codegen/admission.h"
 #include "codegen/machine.h"
+#include "codegen/retarget.h"
 #include "common/clock.h"
 #include "common/diagnostics.h"
 #include "common/symbols.h"
@@ -13,7 +14,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -36,7 +36,7 @@ Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &opt
   llvm::TargetOptions codegen;
   // A function without any instruction has no content that JITLink could place.
   codegen.TrapUnreachable = true;
-  auto machine = std::unique_ptr<llvm::TargetMachine>((*backend)->createTargetMachine(
+  auto machine = std::unique_ptr<llvm::TargetMachine>(backend->generator->createTargetMachine(
       llvm::Triple(wanted.triple), wanted.cpu, wanted.features, codegen, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, codegenLevel(options.optLevel), /*JIT=*/true));
   if (!machine)
@@ -51,35 +51,6 @@ void normalise(llvm::Module &module) {
   llvmir::dropDebugInfo(module);
   module.setModuleIdentifier("twinjit");
   module.setSourceFileName("twinjit");
-}
-
-Outcome<llvm::Module *> retarget(llvm::Module &module, const Target &target,
-                                 llvm::TargetMachine &machine) {
-  const llvm::Triple &own = module.getTargetTriple();
-  llvm::Triple wanted(target.triple);
-  if (!own.str().empty() && (own.getArch() != wanted.getArch() || own.getOS() != wanted.getOS()))
-    return Failure{Kind::Target, "the program is for '" + own.str() +
-                                     "' (llvm.target_triple), the compiler for '" + target.triple +
-                                     "'; remove the attribute or choose that target"};
-  module.setTargetTriple(wanted);
-  module.setDataLayout(machine.createDataLayout());
-  for (llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    std::string unknown = unknownIn(*machine.getMCSubtargetInfo(),
-                                    function.getFnAttribute("target-cpu").getValueAsString(),
-                                    function.getFnAttribute("target-features").getValueAsString());
-    if (unknown.empty())
-      unknown = unknownIn(*machine.getMCSubtargetInfo(),
-                          function.getFnAttribute("tune-cpu").getValueAsString(), "");
-    if (!unknown.empty())
-      return Failure{Kind::Target, "'" + function.getName().str() + "': " + unknown};
-    if (!function.hasFnAttribute("target-cpu"))
-      function.addFnAttr("target-cpu", target.cpu);
-    if (!function.hasFnAttribute("target-features"))
-      function.addFnAttr("target-features", target.features);
-  }
-  return &module;
 }
 
 /// Reads and writes one call's scalars in consecutive 8-byte slots.
@@ -151,7 +122,7 @@ private:
 };
 
 /// Define callSymbol(name): load the arguments, call, store the results.
-Outcome<Entry> addEntry(llvm::Module &module, const std::string &name, const Target &target) {
+Outcome<Entry> addEntry(llvm::Module &module, const std::string &name) {
   llvm::Function *callee = module.getFunction(programSymbol(name));
   if (!callee || callee->isDeclaration())
     return Failure{Kind::Lowering, "lowering lost the function '" + name + "'"};
@@ -160,8 +131,8 @@ Outcome<Entry> addEntry(llvm::Module &module, const std::string &name, const Tar
                                        {llvm::PointerType::getUnqual(context)}, false);
   auto *entry =
       llvm::Function::Create(type, llvm::Function::ExternalLinkage, callSymbol(name), module);
-  entry->addFnAttr("target-cpu", target.cpu);
-  entry->addFnAttr("target-features", target.features);
+  for (llvm::StringRef name : {"target-cpu", "target-features"}) // may ask for less than the target
+    entry->addFnAttr(callee->getFnAttribute(name));
   entry->addParamAttr(0, llvm::Attribute::NoAlias);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", entry));
   SlotAccess slots(builder, entry->getArg(0));
@@ -226,12 +197,11 @@ bool hasError(const std::vector<Diagnostic> &diagnostics) {
 Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
                             llvm::TargetMachine &machine) {
   normalise(module);
-  auto retargeted = retarget(module, options.target, machine);
-  if (!retargeted)
-    return retargeted.failure();
+  if (std::string why = retarget(module, options.target, machine); !why.empty())
+    return Failure{Kind::Target, why};
   Emitted emitted;
   for (const std::string &name : options.entries) {
-    auto entry = addEntry(module, name, options.target);
+    auto entry = addEntry(module, name);
     if (!entry)
       return entry.failure();
     emitted.entries.push_back(*entry);
@@ -250,6 +220,8 @@ Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
   if (!object)
     return object.failure();
   emitted.codegenSeconds = secondsSince(start);
+  if (std::string why = whyUnlinkable(*object); !why.empty())
+    return Failure{Kind::Emission, why};
   emitted.object = std::move(*object);
   return emitted;
 }

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Object/ELF.h"
@@ -57,15 +56,19 @@ std::string resolveOrigin(llvm::StringRef path, llvm::StringRef folder) {
 
 } // namespace
 
+const llvm::StringMap<bool> &hostFeatures() {
+  static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return features;
+}
+
 Target hostTarget() {
   Target target;
   target.triple = llvm::sys::getProcessTriple();
   target.cpu = llvm::sys::getHostCPUName().str();
   std::vector<std::string> features;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+  for (const auto &feature : hostFeatures())
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
-  std::sort(features.begin(), features.end(),
-            [](llvm::StringRef a, llvm::StringRef b) { return a.drop_front() < b.drop_front(); });
+  std::sort(features.begin(), features.end()); // in ASCII, + comes before -
   target.features = llvm::join(features, ",");
   return target;
 }

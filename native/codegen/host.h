@@ -3,6 +3,8 @@
 
 #include "common/outcome.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <string>
 #include <vector>
 
@@ -11,10 +13,16 @@ namespace twinjit {
 struct Target {
   std::string triple;
   std::string cpu;
-  std::string features; // "+a,-b,…", sorted by name: every feature LLVM knows, present or not
+  std::string features; // "+a,+b,-c,…": each applies after those before it
 };
 
-/// The process's own triple, CPU and features.
+/// The instruction sets that LLVM can tell of hosts, and whether this CPU has them. Asked once:
+/// CPUID is slow on virtual machines.
+const llvm::StringMap<bool> &hostFeatures();
+
+/// The process's own triple, CPU and features, sorted: first all it has, then all it lacks. A
+/// feature implies others, and a virtual machine may show it and hide those; what it lacks comes
+/// last, so that it counts.
 Target hostTarget();
 
 struct Library {

@@ -3,7 +3,10 @@
 
 #include "codegen/host.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+
+#include <memory>
 
 namespace llvm {
 class MCSubtargetInfo;
@@ -12,19 +15,34 @@ class Target;
 
 namespace twinjit {
 
-/// Why LLVM would not know a CPU or a feature; empty when it knows all. It would only warn, on
-/// stderr, and go on with another.
-std::string unknownIn(const llvm::MCSubtargetInfo &known, llvm::StringRef cpu,
-                      llvm::StringRef features);
+/// A target's code generator, and what LLVM makes of its CPU and features.
+struct Backend {
+  const llvm::Target *generator;
+  std::shared_ptr<const llvm::MCSubtargetInfo> subtarget;
+};
 
-/// LLVM's code generator for a target. The first call in the process fills LLVM's registries, which
-/// are global and not thread-safe; later ones only read them. Fails with Kind::Target for a triple,
-/// CPU or feature that LLVM does not know.
-Outcome<const llvm::Target *> findBackend(const Target &target);
+/// The first call in the process fills LLVM's registries, which are global and not thread-safe;
+/// later ones only read them. Fails with Kind::Target for a triple, CPU or feature that LLVM does
+/// not know, and for those on which it would end the process.
+Outcome<Backend> findBackend(const Target &target);
 
-/// Why code for `target` cannot run here: LLVM does not know the target, its architecture, system
-/// or ABI is another, or the code may use instructions that this CPU lacks. Empty where it can.
-/// Tuning flags do not count.
-std::string whyNotHere(const Target &target);
+/// Why LLVM knows no such CPU, to tune for or to make code for; empty where it does.
+std::string unknownCpu(const llvm::MCSubtargetInfo &known, llvm::StringRef cpu);
+
+/// The instruction sets that code for a subtarget may use, sorted. Tuning flags, which choose among
+/// instructions that are there, are not among them.
+std::vector<std::string> instructionSets(const llvm::MCSubtargetInfo &subtarget);
+
+/// The first of `needed` that is not in `present`; null where all are. Both are sorted.
+const std::string *firstLacking(llvm::ArrayRef<std::string> needed,
+                                llvm::ArrayRef<std::string> present);
+
+/// Why code of a triple that uses these instruction sets cannot run here: its architecture, system
+/// or ABI is another, or this CPU lacks one. Empty where it can. `needed` is sorted.
+std::string whyNotHere(const std::string &triple, const std::vector<std::string> &needed);
+
+/// The triple of all machines of this process's architecture, system and ABI: without a vendor or a
+/// version of the system.
+std::string plainTriple();
 
 } // namespace twinjit

@@ -1,9 +1,9 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
 #include "codegen/host.h"
 #include "common/bytes_python.h"
-#include "common/gil.h"
 #include "common/outline_python.h"
 #include "common/raise.h"
+#include "forks/work.h"
 #include "ir/canonical_form.h"
 #include "ir/foreign.h"
 #include "ir/identity.h"
@@ -141,11 +141,9 @@ struct AnyProgram {
 };
 
 /// Calls `work` without the GIL if none of the programs needs it.
-template <typename Work, typename... Programs>
-auto withoutGil(Work &&work, const Programs &...programs) {
-  std::optional<WithoutGil> released;
-  if ((programs.needsNoGil() && ...))
-    released.emplace();
+template <typename Function, typename... Programs>
+auto withoutGil(Function &&work, const Programs &...programs) {
+  CompilerWork counted(Work::Compile, (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
   return work();
 }
 
@@ -178,7 +176,7 @@ nb::list constantsToPython(const nb::object &program, const std::string &policyT
 nb::list normaliseToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
   auto lifted = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return normalise(program.module(), policy);
   }();
   nb::list result;
@@ -191,7 +189,7 @@ nb::list normaliseToPython(Program &program, const std::string &policyText) {
 nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
   auto bytecode = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return toBytecode(program, policy);
   }();
   std::string bytes = unwrap(std::move(bytecode));
@@ -212,7 +210,7 @@ Program transfer(const nb::object &capsule) {
 Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
   Outcome<Program> program = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return Program::parse(text, name, allowUnregistered);
   }();
   return unwrap(std::move(program));
@@ -221,7 +219,7 @@ Program parse(const nb::bytes &source, const std::string &name, bool allowUnregi
 Program parseForeignText(const nb::bytes &source, const std::string &name) {
   llvm::StringRef text = view(source);
   Outcome<Program> program = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return parseForeign(text, name);
   }();
   return unwrap(std::move(program));
@@ -229,7 +227,7 @@ Program parseForeignText(const nb::bytes &source, const std::string &name) {
 
 nb::tuple unknownToPython(const Program &program) {
   Unknown unknown = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return findUnknown(program.module());
   }();
   auto list = [](const std::vector<std::string> &texts) {
@@ -269,6 +267,7 @@ nb::dict toPython(const Signature &signature) {
 }
 
 nb::tuple identifyToPython(const std::string &text) {
+  CompilerWork work(Work::Compile, Gil::Hold);
   loadPasses();
   PipelineIdentity identity = unwrap(identifyPipeline(text));
   nb::dict libraries;
@@ -280,7 +279,7 @@ nb::tuple identifyToPython(const std::string &text) {
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted) {
   loadPasses();
   Outcome<Lowered> lowered = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return lower(program, pipeline, trusted);
   }();
   Lowered result = unwrap(std::move(lowered));
@@ -393,6 +392,7 @@ void bindPipeline(nb::module_ &m) {
 NB_MODULE(_mlir, m) {
   using namespace twinjit;
   checkBuild();
+  useSharedForkGate();
   bindIdentity(m);
   bindPipeline(m);
   bindProgram(m);

@@ -1,8 +1,8 @@
 // Python face of the identity of LLVM modules. Every entry point says what it does with the GIL.
 #include "common/bytes_python.h"
-#include "common/gil.h"
 #include "common/outline_python.h"
 #include "common/raise.h"
+#include "forks/work.h"
 #include "llvmir/identity.h"
 #include "llvmir/module.h"
 #include "llvmir/outline.h"
@@ -20,7 +20,7 @@ namespace {
 std::shared_ptr<OwnModule> parse(const nb::bytes &source, const std::string &name) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
   auto module = [&] {
-    WithoutGil released;
+    CompilerWork work;
     return OwnModule::parse(text, name);
   }();
   return unwrap(std::move(module));
@@ -30,7 +30,7 @@ nb::bytes fingerprintToPython(OwnModule &module, const std::string &policy,
                               const std::string &domain) {
   Policy parsed = unwrap(Policy::parse(policy));
   Outcome<Digest> digest = [&] {
-    WithoutGil released;
+    CompilerWork work;
     std::lock_guard<std::mutex> lock(module.mutex);
     return fingerprint(module.get(), parsed, domain);
   }();
@@ -40,7 +40,7 @@ nb::bytes fingerprintToPython(OwnModule &module, const std::string &policy,
 bool equivalentToPython(OwnModule &a, OwnModule &b, const std::string &policy) {
   Policy parsed = unwrap(Policy::parse(policy));
   Outcome<bool> same = [&]() -> Outcome<bool> {
-    WithoutGil released;
+    CompilerWork work;
     if (&a == &b) {
       std::lock_guard<std::mutex> lock(a.mutex);
       return equivalent(a.get(), a.get(), parsed);
@@ -55,7 +55,7 @@ nb::list outlineToPython(OwnModule &module, const std::string &policy) {
   Policy parsed = unwrap(Policy::parse(policy));
   Outcome<std::vector<OutlineRecord>> records = std::vector<OutlineRecord>();
   {
-    WithoutGil released;
+    CompilerWork work;
     std::lock_guard<std::mutex> lock(module.mutex);
     module.onItsStack([&] { records = outline(module.get(), parsed); }); // it prints
   }
@@ -64,7 +64,7 @@ nb::list outlineToPython(OwnModule &module, const std::string &policy) {
 
 nb::bytes bitcodeToPython(OwnModule &module) {
   std::string bitcode = [&] {
-    WithoutGil released;
+    CompilerWork work;
     std::lock_guard<std::mutex> lock(module.mutex);
     return module.bitcode();
   }();
@@ -73,7 +73,7 @@ nb::bytes bitcodeToPython(OwnModule &module) {
 
 nb::object textToPython(OwnModule &module) {
   std::string text = [&] {
-    WithoutGil released;
+    CompilerWork work;
     std::lock_guard<std::mutex> lock(module.mutex);
     return module.text();
   }();

@@ -9,38 +9,51 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from twinjit.artifact import Artifact
 from twinjit.compiler import Compiler
 from twinjit.executable import Executable
 from twinjit.explanation import Explanation
+from twinjit.forks import held_off
 from twinjit.identity import domain, equivalent, fingerprint
 from twinjit.key import Key
 from twinjit.pipeline import NAMED_PIPELINES, Pipeline
 from twinjit.policy import Policy
 from twinjit.report import Report
-from twinjit.settings import Settings, parse_size
+from twinjit.settings import Settings, parse_duration, parse_size
 from twinjit.signature import Signature, Value
-from twinjit.store.disk import DiskStore
+from twinjit.store.base import Backend, MissReason, StoreStats
+from twinjit.store.disk import Bad, DiskStore, Entry
 from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
+    from twinjit.store.bundle import export_bundle, import_bundle
+    from twinjit.store.shared import SharedStore
 
 __all__ = [
     "NAMED_PIPELINES",
+    "Artifact",
+    "Backend",
+    "Bad",
     "Compiler",
     "Diff",
     "Difference",
     "DiskStore",
+    "Entry",
     "Executable",
     "Explanation",
     "Key",
+    "MissReason",
     "Pipeline",
     "Policy",
     "Report",
     "Settings",
+    "SharedStore",
     "Signature",
+    "StoreStats",
     "Target",
     "Value",
     "compile",
@@ -49,20 +62,30 @@ __all__ = [
     "domain",
     "equivalent",
     "explain",
+    "export_bundle",
     "fingerprint",
+    "import_bundle",
+    "parse_duration",
     "parse_size",
 ]
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> object:
-    # What compares programs is a tenth of the time that the import would take.
-    if name not in ("Diff", "Difference", "diff"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from twinjit import differ
+# What most programs never use, and would take a tenth of the time of the import.
+_LATER = {
+    **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
+    **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
+    "SharedStore": "store.shared",
+}
 
-    return getattr(differ, name)
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with held_off():
+        module = import_module(f"twinjit.{_LATER[name]}")
+    return getattr(module, name)
 
 
 def default_compiler(**options: Any) -> Compiler:

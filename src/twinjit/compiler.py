@@ -10,32 +10,33 @@ index, but meets the same key.
 from __future__ import annotations
 
 import os
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from twinjit import reader
+from twinjit import machine, reader
 from twinjit.artifact import Artifact
 from twinjit.confirmation import Confirmer
 from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.executable import Executable, LoadedCode
 from twinjit.explanation import Explanation
+from twinjit.forks import fork_lock
+from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
-from twinjit.once import Once
-from twinjit.options import check_options, open_store, pipeline_request
+from twinjit.options import check_options, open_shared_store, open_store, pipeline_request
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.settings import Confirm, Settings
 from twinjit.source import SourceBytes, open_source
+from twinjit.store.base import Backend, Store
 from twinjit.subject import Subject, live_fingerprint, load_mlir
 from twinjit.target import Target
 from twinjit.tiers import Tiers
 from twinjit.toolchain import TOOLCHAIN
+from twinjit.turns import Turns
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
@@ -46,8 +47,6 @@ __all__ = ["Compiler"]
 # (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
 # 1: first.
 _CONVENTION = "1"
-
-_REQUESTS_KEPT = 1 << 16
 
 
 class Compiler:
@@ -74,6 +73,9 @@ class Compiler:
     cache
         True for the disk store that `settings` names; False, None or ``"off"`` for none; or a
         directory.
+    shared
+        True for the store that `settings` names and several machines share; False or None for
+        none; a URL; or a `Backend` to make it on.
     settings
         Settings; by default the environment's.
 
@@ -94,25 +96,28 @@ class Compiler:
         policy: Policy | None = None,
         confirm: Confirm | None = None,
         cache: bool | str | os.PathLike[str] | None = True,
+        shared: bool | str | Backend | None = True,
         settings: Settings | None = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
         self.pipeline = pipeline
         self.opt_level = opt_level
-        self.target = target or Target.host()
+        self.target = target or Target.named(settings.target)
         self.target.check_runs_here()
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
         self.store = open_store(cache, settings)
+        self.shared = open_shared_store(shared, settings, self.store)
         self._fixed_parts = _fixed_parts(self.policy, opt_level, self.target)
         self._hasher = RequestHasher([*self._fixed_parts, *pipeline_request(pipeline)])
-        self._tiers = Tiers(self.store, settings.memory_max_bytes)
+        stores: list[tuple[Tier, Store]] = [("disk", self.store)] if self.store else []
+        stores += [("shared", self.shared)] if self.shared else []
+        self._tiers = Tiers(stores, settings.memory_max_bytes)
+        self._index = RequestIndex([store for _, store in stores])
         self._confirmer = Confirmer(self.policy)
-        self._once = Once()
-        # Guards `_identities` and `_counts`; held for a few dictionary operations only.
-        self._lock = threading.Lock()
-        self._identities: OrderedDict[bytes, bytes] = OrderedDict()  # by request digest
+        self._turns = Turns(self.store, settings.wait_seconds)
+        self._lock = fork_lock()  # guards `_counts`
         self._counts: Counter[str] = Counter()
 
     def compile(self, program: object, *, language: str = "auto") -> Executable:
@@ -146,7 +151,16 @@ class Compiler:
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)
-        return self._compile_missed(subject, request, clock)
+        if request is None or self.confirm == "always":
+            return self._compile_missed(subject, request, clock)
+        # Whoever waits need not even read the program then.
+        with self._turns.of_request(request) as outcome:
+            if outcome in ("published", "freed", "timed out"):
+                clock.lap("wait")
+                found = self._find_by_request(request, subject)
+            if found:
+                return self._deliver(*found, clock)
+            return self._compile_missed(subject, request, clock, waits=outcome != "timed out")
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
@@ -167,9 +181,29 @@ class Compiler:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
         if why:
             return Explanation(key, "compiled", direct=False, uncacheable=why)
-        identity = self._follow(self._request(subject, clock)) or b""
+        identity = self._index.find(self._request(subject, clock)) or b""
         direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
         return Explanation(key, self._tiers.where(key.digest), direct)
+
+    def would_hit(self, program: object, *, language: str = "auto") -> bool:
+        """Say whether `compile` would find the code of a program, compiling nothing.
+
+        What is found is examined as `compile` would, but not loaded, and not counted as a lookup.
+
+        Raises
+        ------
+        CompilationError
+            If the program has to be read and cannot, or no pipeline takes it.
+        UnsupportedProgramError, OSError
+            As for `compile`.
+        """
+        clock = Clock()
+        subject = self._open(program, language, clock)
+        if self.confirm == "never":
+            identity = self._index.find(self._request(subject, clock))
+            if identity and self._tiers.where(identity[:DIGEST_SIZE]) != "compiled":
+                return True
+        return self.explain(program, language=language).tier != "compiled"
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.
@@ -177,7 +211,8 @@ class Compiler:
         Returns
         -------
         Mapping of str to int
-            ``memory``, ``disk`` and ``compiled``: calls of `compile` by where the code came from;
+            ``memory``, ``disk``, ``shared`` and ``compiled``: calls of `compile` by where the code
+            came from;
             ``uncacheable``: compilations whose result has no identity, for a part of the program
             or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out to be
             of the very program, and of another; ``code_bytes``: code held in memory.
@@ -189,8 +224,7 @@ class Compiler:
     def clear_memory(self) -> None:
         """Forget all executables; those that someone still holds stay valid."""
         self._tiers.clear_memory()
-        with self._lock:
-            self._identities.clear()
+        self._index.clear()
 
     # Lookup
 
@@ -208,18 +242,10 @@ class Compiler:
         fingerprint = live_fingerprint(subject.source, self.policy)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
 
-    def _follow(self, request: bytes | None) -> bytes | None:
-        """What a request is known to lead to: the identity of code, or the digest of its key."""
-        if request is None:
-            return None
-        with self._lock:
-            known = self._identities.get(request)
-        return known or (self.store.get_direct(request) if self.store else None)
-
     def _find_by_request(
         self, request: bytes | None, subject: Subject
     ) -> tuple[LoadedCode, Tier] | None:
-        identity = self._follow(request)
+        identity = self._index.find(request)
         if request is None or identity is None or self.confirm == "always":
             return None
         found = self._tiers.find(identity, subject.constants)
@@ -230,10 +256,7 @@ class Compiler:
     def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
         # Of a live module, the fingerprint does not tell which constants it has.
         is_text = isinstance(subject.source, SourceBytes)
-        with self._lock:
-            self._identities[request] = code.identity if is_text else code.artifact.key_digest
-            if len(self._identities) > _REQUESTS_KEPT:
-                self._identities.popitem(last=False)
+        self._index.remember(request, code.identity if is_text else code.artifact.key_digest)
 
     def _find_by_key(
         self, key: Key, request: bytes, subject: Subject
@@ -247,7 +270,7 @@ class Compiler:
         return found
 
     def _check_direct(self, key: Key, request: bytes) -> None:
-        known = self._follow(request)
+        known = self._index.find(request)
         if known and known[:DIGEST_SIZE] != key.digest:
             self._count("refuted")
             self._confirmer.warn(
@@ -267,7 +290,9 @@ class Compiler:
 
     # Compilation
 
-    def _compile_missed(self, subject: Subject, request: bytes | None, clock: Clock) -> Executable:
+    def _compile_missed(
+        self, subject: Subject, request: bytes | None, clock: Clock, *, waits: bool = True
+    ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = resolve_pipeline(self.pipeline, subject.program)
         key = self._key(fingerprint, resolved)
@@ -278,7 +303,7 @@ class Compiler:
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
             return self._deliver(code, "compiled", clock)
-        with self._once.turn(key.digest):
+        with self._turns.of_key(key.digest, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found
@@ -286,8 +311,8 @@ class Compiler:
                 artifact = self._build(subject.program, key, resolved, clock)
                 code, tier = self._publish(artifact, constants, clock), "compiled"
             self._remember(request, subject, code)
-            if resolved.is_self_contained and self.store:
-                self.store.put_direct(request, key.digest)
+            if resolved.is_self_contained:
+                self._index.publish(request, key.digest)
         return self._deliver(code, tier, clock)
 
     def _key(self, fingerprint: bytes | None, resolved: ResolvedPipeline) -> Key:
@@ -309,7 +334,7 @@ class Compiler:
             object_code=compiled.object_code,
             signatures=[signature.to_json() for signature in compiled.signatures],
             report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
-            target=asdict(self.target),
+            target=machine.to_section(self.target),
             extras=extras,
         )
 
@@ -325,6 +350,10 @@ class Compiler:
 
     def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
         self._count(tier)
+        if self.store and tier != "disk":  # which the store counts by itself
+            self.store.account.add(tier)
+            if tier == "compiled":
+                self.store.account.flush()
         return Executable(
             code,
             Report(
@@ -352,4 +381,4 @@ def _fixed_parts(policy: Policy, opt_level: int, target: Target) -> tuple[tuple[
     )
 
 
-_COUNTED = ("memory", "disk", "compiled", "uncacheable", "confirmed", "refuted")
+_COUNTED = ("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted")

@@ -43,10 +43,10 @@ class Confirmer:
         """Say whether an artifact is of this very program; unknown if it has none to compare."""
         from twinjit._native import _mlir  # loaded by whoever made the program
 
-        stored = artifact.section(PROGRAM_SECTION)
-        if stored is None:
-            return "unknown"
         try:
+            stored = artifact.section(PROGRAM_SECTION)
+            if stored is None:
+                return "unknown"
             # What its artifact stores may be read with more leave than what users hand in.
             other = _mlir.parse(bytes(stored), "<stored program>", allow_unregistered=True)
             is_same = _mlir.equivalent(program, other, self._policy.text)

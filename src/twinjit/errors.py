@@ -12,18 +12,23 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "ArtifactError",
+    "ArtifactMachineError",
     "ArtifactVersionError",
+    "BundleError",
     "CacheWarning",
     "CompilationError",
     "ConfigError",
     "Diagnostic",
     "EntryNotFoundError",
+    "EntryTooLargeError",
     "ExecutionError",
+    "ForkError",
     "KeyPartError",
     "LoweringError",
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "SealError",
     "SignatureError",
     "TargetError",
     "TwinjitError",
@@ -130,6 +135,22 @@ class ArtifactVersionError(ArtifactError):
     """An intact artifact in a format that another release of Twinjit writes."""
 
 
+class ArtifactMachineError(ArtifactError):
+    """An intact artifact whose code another machine, or another build of Twinjit, can run."""
+
+
+class EntryTooLargeError(ArtifactError):
+    """An entry of a store is larger than the store may take or give."""
+
+
+class BundleError(TwinjitError, ValueError):
+    """A file is not a bundle of a store's entries, or not all of one."""
+
+
+class SealError(ArtifactError):
+    """An entry of a store is not signed with the store's secret for the name it has."""
+
+
 class KeyPartError(TwinjitError, ValueError):
     """A key's parts are not a table of unique names with text or bytes as values."""
 
@@ -163,6 +184,10 @@ class ArgumentValueError(TwinjitError, ValueError):
 
 class ExecutionError(TwinjitError, RuntimeError):
     """Compiled code stopped itself: an assertion did not hold, or an allocation failed."""
+
+
+class ForkError(TwinjitError, RuntimeError):
+    """A child, forked in the middle of another thread's work, cannot do such work."""
 
 
 class CacheWarning(UserWarning):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 
+from twinjit import machine
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
@@ -42,7 +42,8 @@ class LoadedCode:
     Raises
     ------
     ArtifactError
-        If the artifact cannot be linked, lacks what a call needs, or is for other constants.
+        If the artifact cannot be linked, lacks what a call needs, is for other constants, or (an
+        `ArtifactMachineError`) for another machine.
     UnresolvedSymbolError
         If nothing in this process defines a function that the code calls.
     """
@@ -50,6 +51,7 @@ class LoadedCode:
     def __init__(
         self, artifact: Artifact, constants: Constants = NO_CONSTANTS, *, is_stored: bool
     ) -> None:
+        machine.check_runs_here(artifact)
         self.artifact = artifact
         self.is_stored = is_stored
         self.pipeline = _pipeline_of(artifact)
@@ -61,14 +63,12 @@ class LoadedCode:
         entries = [each.name for each in signatures if each.slots]
         bound = constants.bind(LiftedConstant.all_of(artifact))
         self._image = _llvm.load(object_code, entries, bound)
-        # Guards `_functions`; making a function is cheap enough to happen inside.
-        self._lock = threading.Lock()
         self._functions: dict[str, _llvm.Function] = {}
 
     @property
     def size(self) -> int:
         """Bytes that this code takes: mapped, and as an artifact."""
-        return self._image.size + sum(len(content) for _, content in self.artifact.sections)
+        return self._image.size + self.artifact.size
 
     def function(self, name: str) -> _llvm.Function:
         """Return an entry point.
@@ -89,8 +89,8 @@ class LoadedCode:
             raise EntryNotFoundError(f"the program has no public function {name!r}; it has {known}")
         if signature.uncallable:
             raise SignatureError(f"{name!r} cannot be called from Python: {signature.uncallable}")
-        with self._lock:
-            return self._functions.setdefault(name, signature.bind(self._image))
+        # Threads that ask at once each make one; the first that is kept, all get.
+        return self._functions.setdefault(name, signature.bind(self._image))
 
 
 class Executable:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from struct import Struct
+from struct import error as StructError
 from typing import Any, NamedTuple
 
 from blake3 import blake3
@@ -131,6 +133,27 @@ class Key:
             raise KeyPartError(f"a key's data is a list of parts, not {type(data).__name__}")
         return cls(tuple(_part_from_data(part) for part in data))
 
+    @classmethod
+    def from_framing(cls, data: bytes) -> Key:
+        """Rebuild a key from what `frame` gave.
+
+        Raises
+        ------
+        KeyPartError
+            If `data` is no framing, or is of another version.
+        """
+        start = len(_DOMAIN) + _HEAD.size
+        try:
+            version, count = _HEAD.unpack_from(data, len(_DOMAIN))
+            if not data.startswith(_DOMAIN) or version != _FRAMING_VERSION:
+                raise KeyPartError("not the framing of a key's parts in a version known here")
+            key = cls(tuple(_read_parts(data, start, count)))
+        except (StructError, OverflowError, UnicodeDecodeError) as error:
+            raise KeyPartError(f"a key's framing is cut short or no text: {error}") from error
+        if frame(key.parts) != data:
+            raise KeyPartError("a key's framing is not filled exactly")
+        return key
+
 
 def start_digest(parts: tuple[tuple[str, PartValue], ...]) -> blake3:
     """Return a hasher that was fed the framing of a table of parts.
@@ -163,6 +186,19 @@ def frame(parts: tuple[tuple[str, PartValue], ...]) -> bytes:
         names.add(name)
         chunks += _frame_part(name, value)
     return b"".join(chunks)
+
+
+def _read_parts(data: bytes, position: int, count: int) -> Iterator[tuple[str, PartValue]]:
+    for _ in range(count):
+        (size,) = _NAME.unpack_from(data, position)
+        position += _NAME.size
+        name = data[position : position + size].decode()
+        position += size
+        kind, size = _VALUE.unpack_from(data, position)
+        position += _VALUE.size
+        value = data[position : position + size]
+        yield name, value.decode() if kind == _KIND_TEXT else value
+        position += size
 
 
 def _frame_part(name: str, value: PartValue) -> tuple[bytes, bytes, bytes, bytes]:

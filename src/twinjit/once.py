@@ -7,22 +7,30 @@ import threading
 import weakref
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
+
+from twinjit.errors import CompilationError
 
 __all__ = ["Once"]
 
 
 @dataclass
 class _Turn:
+    # Guards `failure`, and is held while the work is done.
     lock: threading.Lock = field(default_factory=threading.Lock)
     waiting: int = 0
+    failure: CompilationError | None = None
 
 
 class Once:
     """Lets threads that want the same key work one after another, and others freely.
 
     The first does the work; those that waited then look for its result before doing any. If it
-    failed, the next tries for itself. A forked child has no threads to wait for, and starts anew.
+    failed with a `CompilationError`, which is the program's, it fails for those that waited, too;
+    whoever comes later tries again. After any other exception, which may have to do with the thread
+    that it was raised in (KeyboardInterrupt, MemoryError), the next of them tries for itself. A
+    forked child has no threads to wait for, and starts anew.
     """
 
     def __init__(self) -> None:
@@ -36,18 +44,37 @@ class Once:
 
     @contextmanager
     def turn(self, key: Hashable) -> Iterator[None]:
-        """Hold `key`'s turn for the body of a ``with`` statement."""
+        """Hold `key`'s turn for the body of a ``with`` statement.
+
+        Raises
+        ------
+        CompilationError
+            If a thread failed with it while this one waited. Each thread gets a copy, since
+            raising an exception writes to it, and its traceback keeps the frames of its thread.
+        """
         with self._lock:
             turn = self._turns.setdefault(key, _Turn())
             turn.waiting += 1
         try:
             with turn.lock:
-                yield
+                if turn.failure:
+                    raise copy(turn.failure)
+                try:
+                    yield
+                except CompilationError as error:
+                    turn.failure = copy(error)
+                    with self._lock:
+                        self._forget(key, turn)  # who comes later does not join it
+                    raise
         finally:
             with self._lock:
                 turn.waiting -= 1
-                if not turn.waiting and self._turns.get(key) is turn:
-                    del self._turns[key]
+                if not turn.waiting:
+                    self._forget(key, turn)
+
+    def _forget(self, key: Hashable, turn: _Turn) -> None:
+        if self._turns.get(key) is turn:
+            del self._turns[key]
 
 
 _all: weakref.WeakSet[Once] = weakref.WeakSet()

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from twinjit.errors import ConfigError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.settings import Settings
+from twinjit.store.account import Account
+from twinjit.store.base import Backend
 from twinjit.store.disk import DiskStore
 from twinjit.target import Target
 
-__all__ = ["check_options", "open_store", "pipeline_request"]
+if TYPE_CHECKING:
+    from twinjit.store.shared import SharedStore
+
+__all__ = ["check_options", "open_shared_store", "open_store", "pipeline_request"]
 
 
 def check_options(
@@ -53,16 +61,57 @@ def open_store(cache: bool | str | os.PathLike[str] | None, settings: Settings) 
         If it names none.
     """
     if cache is True:
-        return (
-            DiskStore(settings.cache_dir, settings.cache_max_bytes) if settings.cache_dir else None
-        )
+        return _open_directory(settings.cache_dir, settings) if settings.cache_dir else None
     if cache is False or cache is None or cache == "off":
         return None
     if not isinstance(cache, (str, os.PathLike)) or not os.fspath(cache):
         raise ConfigError(
             f"cache is {cache!r}; give True, False (or None, or 'off'), or a directory"
         )
-    return DiskStore(os.path.abspath(cache), settings.cache_max_bytes)
+    return _open_directory(os.path.abspath(cache), settings)
+
+
+def _open_directory(directory: str, settings: Settings) -> DiskStore:
+    return DiskStore(directory, settings.cache_max_bytes, settings.cache_max_age)
+
+
+def open_shared_store(
+    shared: bool | str | Backend | None, settings: Settings, local: DiskStore | None
+) -> SharedStore | None:
+    """Make the store that a compiler's `shared` names.
+
+    Its events are counted in the account of the local store, if there is one.
+
+    Raises
+    ------
+    ConfigError
+        If it names none, or what its URL needs is not installed.
+    """
+    if shared is False or shared is None or (shared is True and not settings.shared_url):
+        return None
+    from twinjit.store.shared import SharedStore, open_shared  # what few need costs none else
+
+    count = partial(_count_shared, local.account) if local else _count_nowhere
+    if shared is True:
+        return open_shared(settings, count)
+    if isinstance(shared, str):
+        return open_shared(replace(settings, shared_url=shared), count)
+    if not all(callable(getattr(shared, name, None)) for name in ("get", "put", "remove")):
+        raise ConfigError(f"shared is {shared!r}; give True, False (or None), a URL, or a Backend")
+    return SharedStore(
+        shared,
+        secret=settings.shared_secret,
+        max_entry_bytes=settings.shared_max_entry_bytes,
+        count=count,
+    )
+
+
+def _count_shared(account: Account, event: str) -> None:
+    account.add(f"shared-{event}")
+
+
+def _count_nowhere(_event: str) -> None:
+    pass
 
 
 def pipeline_request(pipeline: str) -> list[tuple[str, str]]:

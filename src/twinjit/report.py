@@ -24,8 +24,9 @@ class Report:
     seconds
         The whole call, in seconds.
     phases
-        Seconds by phase, in order; a phase that did not run is absent. ``import`` (loading MLIR's
-        library, once in a process), ``parse``, ``fingerprint``,
+        Seconds by phase, in order; a phase that did not run is absent. ``wait`` (for another
+        process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
+        a process), ``parse``, ``fingerprint``,
         ``passes``, ``translate``, ``optimise``, ``codegen``, ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name.

@@ -1,24 +1,38 @@
-"""Settings that come from the environment. No other module reads it."""
+"""Settings that come from code, the environment and a file.
+
+No other module reads the environment. A file is never looked for in the current directory: who can
+write settings can make this process run code, and the directory may hold other people's files.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, NamedTuple
 
 from twinjit.errors import CacheWarning, ConfigError
+from twinjit.settings_values import (
+    KINDS,
+    OTHER_NAMES,
+    is_none,
+    parse_duration,
+    parse_size,
+    place_of_url,
+)
 
-__all__ = ["Confirm", "Settings", "parse_size"]
+__all__ = ["Confirm", "Settings", "parse_duration", "parse_size"]
 
 Confirm = Literal["never", "always"]
 """Whether hits are compared in full with the program that the code was compiled from."""
 
 _MIB = 1024**2
-_UNITS = {"": 1, "K": 1024, "M": _MIB, "G": 1024**3, "T": 1024**4}
+_DAY = 86400.0
+_FILE_VARIABLE = "TWINJIT_SETTINGS"
+_PATHS = ("cache_dir", "shared_secret_file")
 _SWITCH = {
-    **dict.fromkeys(("", "on", "1", "true", "yes"), True),
+    **dict.fromkeys(("on", "1", "true", "yes"), True),
     **dict.fromkeys(("off", "0", "false", "no"), False),
 }
 
@@ -43,7 +57,8 @@ class Settings:
     wait_seconds
         How long to wait at most for another process that compiles the same program.
     shared_url
-        Where the store that machines share is; None for none.
+        Where the store that machines share is; None for none. Not shown by ``repr``, as it may
+        hold a password.
     shared_timeout
         Seconds after which an operation on it has failed.
     shared_ttl
@@ -51,14 +66,15 @@ class Settings:
     shared_max_entry_bytes
         Size above which an entry is not sent there, nor taken from there.
     shared_secret
-        With which its entries are signed, and must be; None for unsigned entries.
+        With which its entries are signed, and must be, at least 16 bytes; None for unsigned
+        entries. Not shown by ``repr``.
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
 
     Raises
     ------
     ConfigError
-        If a bound is negative, `cache_dir` is not absolute, or `confirm` is another word.
+        If a value has the wrong type or is out of range.
     """
 
     cache_dir: str | None = None
@@ -67,128 +83,226 @@ class Settings:
     memory_max_bytes: int = 256 * _MIB
     confirm: Confirm = "never"
     wait_seconds: float = 60.0
-    shared_url: str | None = None
+    shared_url: str | None = field(default=None, repr=False)
     shared_timeout: float = 0.5
-    shared_ttl: float | None = 30 * 86400.0
+    shared_ttl: float | None = 30 * _DAY
     shared_max_entry_bytes: int = 64 * _MIB
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
 
     def __post_init__(self) -> None:
-        if self.cache_dir is not None and not os.path.isabs(self.cache_dir):
-            raise ConfigError(
-                f"cache_dir is {self.cache_dir!r}, which is relative; give an absolute path"
-            )
-        for name in ("cache_max_bytes", "memory_max_bytes"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; give 0 or more bytes")
-        if self.confirm not in get_args(Confirm):
-            raise ConfigError(f"confirm is {self.confirm!r}; give 'never' or 'always'")
+        for name, kind in KINDS.items():
+            kind.check(name, getattr(self, name))
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Where each value comes from, by name.
+
+        ``"given"`` is code, ``"default"`` nothing; else it is the name of a variable, or the path
+        of a settings file. Of settings that were not loaded, what differs from the default was
+        given. It takes no part in equality, and `dataclasses.replace` does not keep it.
+        """
+        loaded: Mapping[str, str] = self.__dict__.get("_loaded_from", {})
+        return {
+            each.name: loaded.get(each.name)
+            or ("default" if getattr(self, each.name) == each.default else "given")
+            for each in fields(self)
+        }
+
+    @property
+    def shared_place(self) -> str | None:
+        """`shared_url` for people: without user, password and parameters."""
+        return None if self.shared_url is None else place_of_url(self.shared_url)
+
+    @staticmethod
+    def file_path(environment: Mapping[str, str] | None = None) -> str | None:
+        """Say which file `load` would read, or look for; None for none.
+
+        ``TWINJIT_SETTINGS`` names it, or is ``off`` for none. Otherwise it is
+        ``$XDG_CONFIG_HOME/twinjit/settings.toml``, else ``~/.config/twinjit/settings.toml``, and
+        need not be there.
+
+        Raises
+        ------
+        ConfigError
+            If the variable is a relative path.
+        """
+        env = os.environ if environment is None else environment
+        named = env.get(_FILE_VARIABLE)
+        if not named:
+            base = _base(env, "XDG_CONFIG_HOME", ".config")
+            return base and os.path.join(base, "twinjit", "settings.toml")
+        if named.lower() == "off":
+            return None
+        path = _expand(named, env)
+        if not os.path.isabs(path):
+            raise ConfigError(f"{_FILE_VARIABLE} is {named!r}; give an absolute path, or 'off'")
+        return path
 
     @classmethod
-    def load(cls, environment: Mapping[str, str] | None = None) -> Settings:
-        """Read the settings; a variable that is empty counts as unset.
+    def load(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Settings:
+        """Put together the settings of this process.
 
-        =============================  ==========================================================
-        ``TWINJIT_CACHE``              ``off`` for no disk store
-        ``TWINJIT_CACHE_DIR``          its directory; else ``$XDG_CACHE_HOME/twinjit``, else
-                                       ``~/.cache/twinjit``
-        ``TWINJIT_CACHE_MAX_BYTES``    its bound, in the form that `parse_size` reads
-        ``TWINJIT_MEMORY_MAX_BYTES``   bound of the executables in memory, in the same form
-        ``TWINJIT_CONFIRM``            ``always`` to confirm each hit, or ``never``
-        =============================  ==========================================================
+        Of each, the first counts that there is: what is given here; the variable ``TWINJIT_`` and
+        its name in capitals, unless that is empty; what the file at `file_path` says; the default.
+        ``docs/settings.md`` says how values are written. Without any of these, `cache_dir` is
+        ``$XDG_CACHE_HOME/twinjit``, else ``~/.cache/twinjit``. What is not used is not checked.
 
         Parameters
         ----------
         environment
             Where to look instead of ``os.environ``.
+        given
+            Values of attributes.
 
         Raises
         ------
         ConfigError
-            If a variable has a value that cannot be used.
+            If a value cannot be used, a setting is unknown, or a file cannot be read or could have
+            been written by others. The message names the place.
 
         Warns
         -----
         CacheWarning
-            If no variable names a directory and the user has no home; there is no disk store then.
+            If nothing names a directory and the user has no home; there is no disk store then.
         """
         env = os.environ if environment is None else environment
-        return cls(
-            cache_dir=_cache_dir(env) if _switch(env, "TWINJIT_CACHE") else None,
-            cache_max_bytes=_size(env, "TWINJIT_CACHE_MAX_BYTES", cls.cache_max_bytes),
-            memory_max_bytes=_size(env, "TWINJIT_MEMORY_MAX_BYTES", cls.memory_max_bytes),
-            confirm=_confirm(env, "TWINJIT_CONFIRM", cls.confirm),
-        )
+        for name in given:
+            if name not in KINDS:
+                from twinjit.settings_file import check_known
+
+                check_known(name, tuple(KINDS), "Settings.load was given")
+        found = _find(env, given)
+        values = {name: KINDS[name].read(each.label, each.value) for name, each in found.items()}
+        settings = cls(**given, **values)  # type: ignore[arg-type]  # `read` has checked them
+        sources = {name: each.source for name, each in found.items()}
+        sources.update(dict.fromkeys(given, "given"))
+        object.__setattr__(settings, "_loaded_from", sources)
+        return settings
 
 
-def parse_size(text: str) -> int:
-    """Read a count of bytes such as ``512``, ``64K``, ``20M``, ``1G`` or ``1GiB``.
+class _Found(NamedTuple):
+    """What the environment or a file says of a setting."""
 
-    The suffixes K, M, G and T stand for powers of 1024, in either case, with or without ``B`` or
-    ``iB`` after them.
-
-    Raises
-    ------
-    ConfigError
-        If the text is no whole number with such a suffix.
-    """
-    number = text.strip().upper()
-    for ending in ("IB", "B"):
-        stem = number.removesuffix(ending)
-        if stem != number and stem[-1:] in tuple("KMGT"):
-            number = stem
-            break
-    unit = number[-1:] if number[-1:] in _UNITS else ""
-    digits = number.removesuffix(unit).rstrip()
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20):
-        raise ConfigError(
-            f"{text!r} is not a size; give a whole number of bytes, or one with the suffix "
-            "K, M, G or T, such as 512M"
-        )
-    return int(digits) * _UNITS[unit]
+    value: Any
+    source: str
+    label: str  # what messages call it
+    in_file: bool = False  # the environment counts before a file
 
 
-def _switch(env: Mapping[str, str], name: str) -> bool:
-    value = env.get(name, "")
+def _find(env: Mapping[str, str], given: Mapping[str, object]) -> dict[str, _Found]:
+    """Look up the settings that are not given."""
+    names = [name for name in (*KINDS, *OTHER_NAMES.values()) if name not in given]
+    for name, other in OTHER_NAMES.items():
+        if name in given:
+            names.remove(other)
+    found = _read_file(env, names) | _read_environment(env, names)
+    switch, secret_file = found.pop("cache", None), found.pop("shared_secret_file", None)
+    if "cache_dir" not in given:
+        found["cache_dir"] = _choose_directory(switch, found.get("cache_dir"), env)
+    if secret_file is not None:
+        found["shared_secret"] = _choose_secret(secret_file, found.get("shared_secret"))
+    return found
+
+
+def _read_environment(env: Mapping[str, str], names: list[str]) -> dict[str, _Found]:
+    found = {}
+    for name in names:
+        variable = f"TWINJIT_{name.upper()}"
+        if value := env.get(variable):
+            if name in _PATHS and not is_none(value):
+                value = os.path.abspath(_expand(value, env))
+            found[name] = _Found(value, variable, variable)
+    return found
+
+
+def _read_file(env: Mapping[str, str], names: list[str]) -> dict[str, _Found]:
+    path = Settings.file_path(env)
+    if path is None or not (env.get(_FILE_VARIABLE) or _is_there(path)):
+        return {}
+    from twinjit.settings_file import read_settings
+
+    found = {}
+    values = read_settings(path)
+    for name in set(names) & set(values):
+        value = values[name]
+        if name in _PATHS and isinstance(value, str) and not is_none(value):
+            value = _expand(value, env)
+        found[name] = _Found(value, path, f"{name} in {path}", in_file=True)
+    return found
+
+
+def _choose_directory(
+    switch: _Found | None, named: _Found | None, env: Mapping[str, str]
+) -> _Found:
+    """Settle the disk store's directory, which a switch may rule out."""
+    off = switch if switch is not None and not _read_switch(switch) else None
+    if off is not None and (named is None or named.in_file or not off.in_file):
+        return off._replace(value=None)
+    return named or _default_directory(env)
+
+
+def _choose_secret(file: _Found, secret: _Found | None) -> _Found:
+    """Settle the secret, of which the environment or a file says in which file it is."""
+    if secret is not None and secret.in_file == file.in_file:
+        raise ConfigError(f"{file.label} is set, and so is {secret.label}; unset one of them")
+    if secret is not None and file.in_file:
+        return secret
+    from twinjit.settings_file import read_secret
+
+    return file._replace(value=read_secret(file.label, file.value))
+
+
+def _read_switch(switch: _Found) -> bool:
+    value = switch.value
+    if isinstance(value, bool):
+        return value
     try:
         return _SWITCH[value.strip().lower()]
-    except KeyError:
-        raise ConfigError(f"{name} is {value!r}; set it to 'on' or 'off', or unset it") from None
+    except (AttributeError, KeyError):
+        raise ConfigError(
+            f"{switch.label} is {value!r}; set it to 'on' or 'off', or unset it"
+        ) from None
 
 
-def _size(env: Mapping[str, str], name: str, default: int) -> int:
-    value = env.get(name)
-    if not value:
-        return default
-    try:
-        return parse_size(value)
-    except ConfigError as error:
-        raise ConfigError(f"{name}: {error}") from None
+def _default_directory(env: Mapping[str, str]) -> _Found:
+    base = _base(env, "XDG_CACHE_HOME", ".cache")
+    if base is None:
+        warnings.warn(
+            "Twinjit has no disk cache: there is no home directory to put it in. Set "
+            "TWINJIT_CACHE_DIR to a directory, or TWINJIT_CACHE=off.",
+            CacheWarning,
+            stacklevel=5,
+        )
+        return _Found(None, "default", "cache_dir")
+    named = base == env.get("XDG_CACHE_HOME")
+    source = "XDG_CACHE_HOME" if named else "default"
+    return _Found(os.path.join(base, "twinjit"), source, source)
 
 
-def _confirm(env: Mapping[str, str], name: str, default: Confirm) -> Confirm:
-    value = env.get(name) or default
-    if value == "never":
-        return "never"
-    if value == "always":
-        return "always"
-    raise ConfigError(f"{name} is {value!r}; set it to 'always' or 'never', or unset it")
-
-
-def _cache_dir(env: Mapping[str, str]) -> str | None:
-    if named := env.get("TWINJIT_CACHE_DIR"):
-        return os.path.abspath(os.path.expanduser(named))
-    base = env.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):  # the XDG specification has relative paths ignored
-        home = env.get("HOME") or os.path.expanduser("~")
-        base = os.path.join(home, ".cache")
-    if os.path.isabs(base):
-        return os.path.join(base, "twinjit")
-    warnings.warn(
-        "Twinjit has no disk cache: there is no home directory to put it in. Set TWINJIT_CACHE_DIR "
-        "to a directory, or TWINJIT_CACHE=off.",
-        CacheWarning,
-        stacklevel=4,
-    )
+def _base(env: Mapping[str, str], variable: str, folder: str) -> str | None:
+    """Find a folder of the XDG specification, which has relative paths ignored."""
+    for base in (env.get(variable, ""), os.path.join(_home(env), folder)):
+        if os.path.isabs(base):
+            return base
     return None
+
+
+def _home(env: Mapping[str, str]) -> str:
+    return env.get("HOME") or os.path.expanduser("~")
+
+
+def _expand(path: str, env: Mapping[str, str]) -> str:
+    first, slash, rest = path.partition("/")
+    return _home(env) + slash + rest if first == "~" else os.path.expanduser(path)
+
+
+def _is_there(path: str) -> bool:
+    """Whether to read a file; what cannot be told is to be told when it is read."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twinjit.errors import ParseError, UnsupportedProgramError
+from twinjit.forks import held_off
 from twinjit.language import Language, check_language, language_of
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ def _of_bytes(data: bytes, name: str, language: str) -> SourceBytes:
 
 
 def _of_object(program: object, *, locations: bool) -> Source:
-    from twinjit import foreign  # what a hit on text need not load
+    with held_off():
+        from twinjit import foreign  # what a hit on text need not load
 
     lowered = getattr(program, "compiler_ir", None)  # of jax.stages.Lowered
     held = lowered() if callable(lowered) else program

@@ -1,8 +1,8 @@
-"""Where code comes from without compiling: memory first, then the disk store."""
+"""Where code comes from without compiling: memory first, then the stores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from twinjit.artifact import Artifact
@@ -11,7 +11,7 @@ from twinjit.errors import ArtifactError
 from twinjit.executable import LoadedCode
 from twinjit.key import DIGEST_SIZE
 from twinjit.report import Tier
-from twinjit.store.disk import DiskStore
+from twinjit.store.base import Store
 from twinjit.store.memory import LruCache
 
 __all__ = ["Tiers"]
@@ -33,14 +33,15 @@ class Tiers:
 
     Parameters
     ----------
-    store
-        The disk tier, if there is one.
+    stores
+        The tiers below memory by name, nearest first. What is found in one is put into those
+        before it.
     memory_max_bytes
         Bound of the memory tier.
     """
 
-    def __init__(self, store: DiskStore | None, memory_max_bytes: int) -> None:
-        self.store = store
+    def __init__(self, stores: Sequence[tuple[Tier, Store]], memory_max_bytes: int) -> None:
+        self._stores = stores
         self._memory: LruCache[bytes, LoadedCode | _Unbound] = LruCache(memory_max_bytes)
 
     @property
@@ -69,54 +70,62 @@ class Tiers:
         if identity != key_digest:
             held = self._memory.get(key_digest)
         if isinstance(held, _Unbound):
-            return self._try_load(held, constants, "memory")
-        artifact = self.store.get(key_digest) if self.store else None
-        if artifact is None:
-            return None
-        return self._try_load(_Unbound(artifact, is_stored=True), constants, "disk")
+            try:
+                return self._load(held, constants), "memory"
+            except ArtifactError:  # the stores have the same, and will say so
+                self._memory.remove(key_digest)
+        for place, (tier, store) in enumerate(self._stores):
+            artifact = store.get(key_digest)
+            found = artifact and self._try_load_from(store, artifact, constants, tier)
+            if found:
+                for _, nearer in self._stores[:place]:
+                    found[0].is_stored |= nearer.put(found[0].artifact)
+                return found
+        return None
 
     def where(self, key_digest: bytes) -> Tier:
         """Say where `find` would look first with success; ``"compiled"`` where nowhere."""
         if key_digest in self._memory:
             return "memory"
-        return "disk" if self.store and self.store.contains(key_digest) else "compiled"
+        holding = (tier for tier, store in self._stores if store.contains(key_digest))
+        return next(holding, "compiled")
 
     def publish(self, artifact: Artifact, constants: Constants) -> LoadedCode:
         """Link new code, which fails if it lacks symbols, and keep it in memory."""
-        return self._load(_Unbound(artifact, is_stored=False), constants)
+        return self._load(_Unbound(artifact, is_stored=False), lambda: constants)
 
     def store_published(self, code: LoadedCode) -> None:
-        """Keep on disk what was published."""
-        if self.store:
-            code.is_stored = self.store.put(code.artifact)
-            if code.identity != code.artifact.key_digest:
-                self._keep_unbound(_Unbound(code.artifact, code.is_stored))
+        """Keep in the stores what was published."""
+        if not self._stores:
+            return
+        for _, store in self._stores:
+            code.is_stored |= store.put(code.artifact)
+        if code.identity != code.artifact.key_digest:
+            self._keep_unbound(_Unbound(code.artifact, code.is_stored))
 
     def forget(self, code: LoadedCode) -> None:
         """Drop code and its entry from all tiers; who holds it can go on using it."""
         self._memory.remove(code.identity)
         self._memory.remove(code.artifact.key_digest)
-        if self.store:
-            self.store.remove(code.artifact.key_digest)
+        for _, store in self._stores:
+            store.remove(code.artifact.key_digest)
 
     def clear_memory(self) -> None:
         """Let go of all that memory holds."""
         self._memory.clear()
 
-    def _try_load(
-        self, unbound: _Unbound, constants: Callable[[], Constants], tier: Tier
+    def _try_load_from(
+        self, store: Store, artifact: Artifact, constants: Callable[[], Constants], tier: Tier
     ) -> tuple[LoadedCode, Tier] | None:
         try:
-            needed = LiftedConstant.all_of(unbound.artifact)
-            return self._load(unbound, constants() if needed else NO_CONSTANTS), tier
+            return self._load(_Unbound(artifact, is_stored=True), constants), tier
         except ArtifactError as error:
-            # Whole, yet unusable: a miss, which replaces it.
-            self._memory.remove(unbound.artifact.key_digest)
-            if self.store:
-                self.store.discard(unbound.artifact.key_digest, error)
+            store.discard(artifact.key_digest, error)  # whole, yet unusable: a miss
             return None
 
-    def _load(self, unbound: _Unbound, constants: Constants) -> LoadedCode:
+    def _load(self, unbound: _Unbound, find_constants: Callable[[], Constants]) -> LoadedCode:
+        is_needed = LiftedConstant.all_of(unbound.artifact)
+        constants = find_constants() if is_needed else NO_CONSTANTS
         identity = unbound.artifact.key_digest + constants.digest
         held = self._memory.get(identity) if constants.contents else None
         if isinstance(held, LoadedCode):

@@ -10,6 +10,10 @@ import pytest
 import twinjit
 from tests.cli.programs import EXAMPLES, MLP, SAXPY, TWICE
 
+CACHE_COMMANDS = (
+    "path", "stats", "list", "show", "verify", "prune", "clear", "export", "import",
+)  # fmt: skip
+
 
 def test_unparsable_file(fails, mlir):
     broken = mlir("func.func @f() {\n  oops\n}")
@@ -149,8 +153,9 @@ def test_traceback_on_request(cli):
         ["fingerprint"],
         ["diff"],
         ["explain"],
+        ["config"],
         ["cache"],
-        ["cache", "prune"],
+        *(["cache", command] for command in CACHE_COMMANDS),
     ],
 )
 def test_help(ok, command):
@@ -160,15 +165,15 @@ def test_help(ok, command):
 def test_the_docs_know_every_option_and_exit_code(ok):
     docs = (EXAMPLES.parent / "docs" / "cli.md").read_text()
     assert "Exit codes: 0 success; 1 " in ok("--help")
-    assert re.findall(r"^\| (\d) \|", docs, re.MULTILINE) == ["0", "1", "2", "3"]
+    assert re.findall(r"^\| (\d) \|", docs, re.MULTILINE) == ["0", "1", "2", "3", "4"]
     for command in (
         "run",
         "compile",
         "fingerprint",
         "diff",
         "explain",
-        "cache prune",
-        "cache stats",
+        "config",
+        *(f"cache {command}" for command in CACHE_COMMANDS),
     ):
         for option in re.findall(
             r"^ +(?:-\w, )?(--[a-z-]+)", ok(*command.split(), "--help"), re.MULTILINE

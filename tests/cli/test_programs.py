@@ -1,4 +1,4 @@
-"""``twinjit compile``, ``fingerprint``, ``explain`` and ``cache``."""
+"""``twinjit compile`` and ``fingerprint``."""
 
 from __future__ import annotations
 
@@ -93,59 +93,6 @@ def test_unregistered_dialects(fails, ok, mlir):
     program = mlir('"foo.bar"() : () -> ()')
     assert "unregistered dialect" in fails(1, "fingerprint", program)
     assert len(ok("fingerprint", "--allow-unregistered", program).split()[0]) == 64
-
-
-def test_explain(ok, data, mlir, tmp_path):
-    program, cache = mlir(TWICE), tmp_path / "cache"
-    before = data("explain", program, "--cache", cache)
-    assert (before["hit"], before["tier"], before["direct"]) == (False, "compiled", False)
-    assert not cache.exists()
-    key = data("compile", program, "-o", tmp_path / "f.o", "--cache", cache)["key"]
-    after = data("explain", program, "--cache", cache)
-    assert after == {**before, "hit": True, "tier": "disk", "direct": True}
-    assert list(after) == ["key", "parts", "hit", "tier", "direct", "uncacheable", "store"]
-    assert (after["key"], after["store"]) == (key, str(cache))
-    assert after["parts"][0] == ["mlir", {"hex": twinjit.fingerprint(TWICE)}]
-    assert twinjit.Key.from_data(after["parts"]).hex == key
-    respelled = mlir(TWICE.replace("%x", "%z"), "respelled.mlir")
-    assert not data("explain", respelled, "--cache", cache)["direct"]
-
-
-def test_explain_for_people(ok, mlir, tmp_path):
-    program, cache = mlir(TWICE), tmp_path / "cache"
-    printed = ok("explain", program, "--cache", cache)
-    assert printed.splitlines()[0].split() == ["mlir", twinjit.fingerprint(TWICE)]
-    assert printed.splitlines()[-1] == f"miss: not in {cache}"
-    assert " characters)" in printed
-    assert " characters)" not in ok("explain", program, "--full")
-    assert ok("explain", program, "--cache", "off").endswith("miss: there is no disk cache\n")
-    ok("compile", program, "-o", tmp_path / "f.o", "--cache", cache)
-    printed = ok("explain", program, "--cache", cache)
-    assert printed.splitlines()[-1] == f"hit: in {cache}, found without parsing the program"
-
-
-def test_cache(ok, data, tmp_path):
-    cache = tmp_path / "cache"
-    where = ("--cache", cache)
-    assert ok("cache", "path", *where) == f"{cache}\n"
-    empty = {"path": str(cache), "entries": 0, "bytes": 0, "max_bytes": 1024**3}
-    assert data("cache", "stats", *where) == empty
-    for level in ("-O0", "-O1", "-O2"):
-        ok("compile", SAXPY, "-o", tmp_path / "f.o", level, *where)
-    stats = data("cache", "stats", *where)
-    assert stats["entries"] == 3
-    assert "entries: 3\n" in ok("cache", "stats", *where)
-    assert ok("cache", "prune", *where) == f"removed 0 files, 0 bytes, from {cache}\n"
-    assert "removed " in ok("cache", "prune", "--max-size", "8K", *where)
-    assert 0 < data("cache", "stats", *where)["bytes"] <= 8192
-    assert "removed " in ok("cache", "clear", *where)
-    assert data("cache", "stats", *where) == empty
-
-
-def test_cache_that_is_off(fails, monkeypatch):
-    assert "--cache" in fails(1, "cache", "stats", "--cache", "off")
-    monkeypatch.setenv("TWINJIT_CACHE", "off")
-    assert "no disk cache" in fails(1, "cache", "path")
 
 
 @pytest.mark.parametrize("command", ["run", "compile", "explain", "fingerprint"])

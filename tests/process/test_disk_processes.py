@@ -6,6 +6,7 @@ import signal
 import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -24,7 +25,7 @@ def variant(number: int) -> Artifact:
     """Make one of several artifacts under one key; each has its own size and bytes."""
     return Artifact.build(
         key=RACED_KEY,
-        object_code=bytes([number]) * (1000 + 40_000 * number),
+        object_code=Random(number).randbytes(1000 + 40_000 * number),
         signatures=[],
         report={"writer": number},
         target={},

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,28 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
     data[13] ^= 1
     path.write_bytes(data)
     assert Account(str(path)).totals() == {}
+
+
+def test_counting_begins_anew(tmp_path: Path) -> None:
+    path = str(tmp_path / "account")
+    account, other = Account(path), Account(path)
+    assert account.since() is None
+    assert account.reset()  # there is nothing to reset
+    assert not os.path.exists(path)
+    account.add("x", 3)
+    account.flush()
+    begun = account.since()
+    assert begun is not None
+    assert abs(begun - time.time()) < 100
+    other.add("x")
+    account.add("x")
+    assert account.reset()
+    assert account.totals() == {}
+    other.flush()  # what others have not told yet is still to come
+    assert account.totals() == {"x": 1}
+    with open(path, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert not account.reset()
 
 
 def test_nobody_waits_for_an_account(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,10 @@ def test_no_addition_of_several_processes_is_lost(tmp_path: Path) -> None:
         worker.join()
         assert worker.exitcode == 0
     assert Ledger(path).add(0) == 4500
+
+
+def test_a_planted_pipe_does_not_block(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="ledger"):
+        Ledger(str(path)).add(1)

@@ -31,12 +31,26 @@ json_objects = st.dictionaries(texts, json_values, max_size=3)
 
 digests = st.binary(min_size=32, max_size=32)
 
+targets = st.fixed_dictionaries(
+    {
+        "triple": texts,
+        "cpu": texts,
+        "features": texts,
+        "toolchain": st.dictionaries(texts, texts, max_size=2),
+    }
+)
+
+# Some are long enough to be compressed, and some of those shrink.
+contents = st.binary(max_size=100) | st.builds(
+    lambda piece, times: piece * times, st.binary(min_size=1, max_size=40), st.integers(1, 2000)
+)
+
 artifacts = st.builds(
     Artifact.build,
     key=keys,
-    object_code=st.binary(max_size=100),
+    object_code=contents,
     signatures=st.lists(json_objects, max_size=3),
     report=json_objects,
-    target=json_objects,
-    extras=st.dictionaries(names.map("x-{}".format), st.binary(max_size=40), max_size=3),
+    target=targets,
+    extras=st.dictionaries(names.map("x-{}".format), contents, max_size=3),
 )

@@ -6,7 +6,7 @@ LLVM_VERSION: str = '22.1.8'
 
 def host_target() -> tuple[str, str, str]:
     """
-    Triple, CPU and features (``+a,-b,…``, sorted by name) of this process. Holds the GIL.
+    Triple, CPU and features (``+a,+b,-c,…``: what it has, what it lacks) of this process. Holds the GIL.
     """
 
 def toolchain() -> list[tuple[str, str, str]]:
@@ -14,9 +14,19 @@ def toolchain() -> list[tuple[str, str, str]]:
     Name, path and build identity of each library that makes code. Reads files; holds the GIL.
     """
 
-def why_not_here(triple: str, cpu: str, features: str) -> str:
+def plain_triple() -> str:
     """
-    Why code for a target cannot run in this process; empty where it can. Holds the GIL.
+    The triple of all machines of this architecture, system and ABI. Holds the GIL.
+    """
+
+def instruction_sets(triple: str, cpu: str, features: str) -> list[str]:
+    """
+    The instruction sets that code for a target may use, sorted, without tuning flags. Holds the GIL.
+    """
+
+def why_not_here(triple: str, instruction_sets: Sequence[str]) -> str:
+    """
+    Why code of a triple that uses these instruction sets cannot run in this process; empty where it can. Holds the GIL.
     """
 
 def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
@@ -49,6 +59,22 @@ def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence
     """
     Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.
     """
+
+def hold_work(seconds: float) -> None:
+    """
+    Hold back new compiler work of other threads, and wait for what is under way, not longer than so many seconds. Nothing where this thread has done so already. Releases the GIL.
+    """
+
+def resume_work() -> None:
+    """Undo ``hold_work`` of this thread. Holds the GIL."""
+
+def begin_import() -> None:
+    """
+    Hold forks off until ``end_import``. Raises ForkError where one came between an import and its end. Releases the GIL while it waits for a fork.
+    """
+
+def end_import() -> None:
+    """End what ``begin_import`` began. Holds the GIL."""
 
 class Function:
     """

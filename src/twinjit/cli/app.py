@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinjit
-from twinjit.cli import cache, diff, programs, run
+from twinjit.cli import cache, config, diff, explain, programs, run
 from twinjit.cli.failures import EXIT_CODES, reported
 
 __all__ = ["app", "main"]
@@ -40,8 +40,9 @@ app.command("run")(run.run)
 app.command("compile")(programs.compile_program)
 app.command("fingerprint")(programs.fingerprint)
 app.command("diff")(diff.diff)
-app.command("explain")(programs.explain)
+app.command("explain")(explain.explain)
 app.add_typer(cache.app, name="cache")
+app.command("config")(config.config)
 
 
 def _show_version(wanted: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +14,8 @@ from twinjit.cli.failures import reported
 from twinjit.cli.options import (
     STDIN,
     AllowUnregistered,
+    Colour,
+    ColourWhen,
     Json,
     Language,
     Policy,
@@ -31,22 +32,12 @@ _FAILED = 2
 _STYLES = {"changed": "yellow", "inserted": "green", "removed": "red", "moved": "cyan"}
 
 
-class _Colour(str, Enum):
-    auto = "auto"
-    always = "always"
-    never = "never"
-
-
 A = Annotated[
     str, typer.Argument(metavar="A", help="MLIR or LLVM IR, text or binary; - for standard input.")
 ]
 B = Annotated[str, typer.Argument(metavar="B", help="The program to compare it with.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing; the exit code is the answer.")
-]
-Colour = Annotated[
-    _Colour,
-    typer.Option("--color", metavar="auto|always|never", help="By default, on terminals only."),
 ]
 
 
@@ -60,7 +51,7 @@ def diff(
     language: Language = "auto",
     json: Json = False,
     quiet: Quiet = False,
-    color: Colour = _Colour.auto,
+    color: Colour = ColourWhen.auto,
 ) -> None:
     """Say what differs between two programs.
 

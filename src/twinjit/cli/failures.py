@@ -12,9 +12,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from twinjit.errors import TwinjitError
+from twinjit.errors import ArtifactError, BundleError, TwinjitError
 
-__all__ = ["EXIT_CODES", "FAILED", "IO_FAILED", "describe_error", "report_error", "reported"]
+__all__ = [
+    "DAMAGED",
+    "EXIT_CODES",
+    "FAILED",
+    "IO_FAILED",
+    "describe_error",
+    "report_error",
+    "reported",
+]
 
 FAILED = 1
 """Exit code where a program cannot be compiled or run; 2 is Typer's, for usage errors."""
@@ -22,9 +30,13 @@ FAILED = 1
 IO_FAILED = 3
 """Exit code where a file or the cache's directory cannot be read or written."""
 
+DAMAGED = 4
+"""Exit code where an entry of the cache or of a bundle is not as it should be."""
+
 EXIT_CODES = (
     "Exit codes: 0 success; 1 the program cannot be compiled, run or identified; 2 wrong usage; "
-    "3 a file or the cache cannot be read or written. diff: 0 equal; 1 different; 2 any error."
+    "3 a file or the cache cannot be read or written; 4 an entry of the cache or of a bundle is "
+    "damaged. diff, and explain of two: 0 equal; 1 different; 2 any error."
 )
 
 
@@ -42,7 +54,9 @@ def describe_error(error: Exception) -> str:
 def report_error(error: Exception) -> int:
     """Print an error as one message; return the exit code that it means."""
     _say("error", "bold red", describe_error(error))
-    return IO_FAILED if isinstance(error, OSError) else FAILED
+    if isinstance(error, OSError):
+        return IO_FAILED
+    return DAMAGED if isinstance(error, (ArtifactError, BundleError)) else FAILED
 
 
 @contextmanager

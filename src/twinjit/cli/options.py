@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,8 +18,11 @@ __all__ = [
     "STDIN",
     "AllowUnregistered",
     "Cache",
+    "Colour",
+    "ColourWhen",
     "Confirm",
     "File",
+    "Full",
     "Json",
     "Language",
     "OptLevel",
@@ -37,6 +41,14 @@ def _check_language(word: str) -> str:
     if word not in ("auto", "mlir", "llvm"):
         raise typer.BadParameter(f"{word!r} is neither auto, mlir nor llvm")
     return word
+
+
+class ColourWhen(str, Enum):
+    """When output has colours."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
 
 
 File = Annotated[
@@ -91,6 +103,11 @@ Confirm = Annotated[
         help="Whether to compare the program of each hit with the one that the code was compiled "
         "from; by default what the environment says.",
     ),
+]
+Full = Annotated[bool, typer.Option("--full", help="Show long parts of the key in full.")]
+Colour = Annotated[
+    ColourWhen,
+    typer.Option("--color", metavar="auto|always|never", help="By default, on terminals only."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs to read.")]
 

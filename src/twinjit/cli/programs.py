@@ -1,4 +1,4 @@
-"""``twinjit compile``, ``fingerprint`` and ``explain``: what runs nothing of the program."""
+"""``twinjit compile`` and ``fingerprint``: what runs nothing of the program."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ from twinjit.cli.options import (
     open_program,
     read_policy,
 )
-from twinjit.cli.show import print_json, report_data, signature_data, stderr, stdout
+from twinjit.cli.show import print_json, report_data, signature_data, stderr
 from twinjit.errors import TwinjitError
 
-__all__ = ["compile_program", "explain", "fingerprint"]
+__all__ = ["compile_program", "fingerprint"]
 
 _STDOUT = "-"
-_PART_WIDTH = 64
 
 Files = Annotated[
     list[str],
@@ -49,7 +48,6 @@ Output = Annotated[
         help="The object file; - for standard output. By default FILE's name with .o, here.",
     ),
 ]
-Full = Annotated[bool, typer.Option("--full", help="Show long parts of the key in full.")]
 
 
 def compile_program(
@@ -128,67 +126,9 @@ def fingerprint(
     raise typer.Exit(code)
 
 
-def explain(
-    file: File,
-    *,
-    full: Full = False,
-    pipeline: Pipeline = "auto",
-    opt_level: OptLevel = 3,
-    policy: Policy = None,
-    confirm: Confirm = None,
-    language: Language = "auto",
-    cache: Cache = None,
-    json: Json = False,
-) -> None:
-    """Show a program's key, and where its code would come from now."""
-    compiler = open_compiler(
-        cache, pipeline=pipeline, opt_level=opt_level, policy=policy, confirm=confirm
-    )
-    explanation = compiler.explain(open_program(file), language=language)
-    store = compiler.store.root if compiler.store else None
-    if json:
-        print_json(
-            {
-                "key": explanation.key.hex,
-                "parts": explanation.key.to_data(),
-                "hit": explanation.tier != "compiled",
-                "tier": explanation.tier,
-                "direct": explanation.direct,
-                "uncacheable": explanation.uncacheable or None,
-                "store": store,
-            }
-        )
-        return
-    console = stdout()
-    for name, value in explanation.key.parts:
-        console.print(f"{name:<18}{_abbreviate(value, full=full)}", highlight=False)
-    if not explanation.uncacheable:
-        console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
-    console.print(_describe_lookup(explanation, store), highlight=False)
-
-
 def _default_output(file: str) -> str:
     if file == STDIN:
         raise typer.BadParameter(
             "say where the object file of standard input goes", param_hint="'--output'"
         )
     return os.path.splitext(os.path.basename(file))[0] + ".o"
-
-
-def _abbreviate(value: str | bytes, *, full: bool) -> str:
-    text = value if isinstance(value, str) else value.hex()
-    if not text:
-        return "none"
-    if full or len(text) <= _PART_WIDTH:
-        return text
-    return f"{text[:_PART_WIDTH]}… ({len(text)} characters)"
-
-
-def _describe_lookup(explanation: twinjit.Explanation, store: str | None) -> str:
-    if explanation.uncacheable:
-        return f"never cached: {explanation.uncacheable}"
-    if explanation.tier == "compiled":
-        where = f"not in {store}" if store else "there is no disk cache"
-        return f"miss: {where}"
-    way = "without parsing the program" if explanation.direct else "after parsing the program"
-    return f"hit: in {store}, found {way}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +16,14 @@ __all__ = [
     "coloured",
     "duration",
     "format_value",
+    "moment",
+    "plural",
     "print_json",
+    "printable",
     "report_data",
     "signature_data",
     "size",
+    "span",
     "stderr",
     "stdout",
     "value_data",
@@ -26,6 +31,7 @@ __all__ = [
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB")
 _ABBREVIATED_ABOVE = 200
+_SPANS = {"d": 86400, "h": 3600, "m": 60}
 
 
 def stdout() -> Console:
@@ -61,6 +67,33 @@ def size(count: int) -> str:
         return f"{count} bytes"
     power = min((count.bit_length() - 1) // 10, len(_UNITS))
     return f"{count / 1024**power:.1f} {_UNITS[power - 1]}"
+
+
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """Write a count of things, such as ``1 entry``; by default their plural ends in s."""
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def printable(name: str) -> str:
+    """Write a name that others chose, without what a terminal would obey or cannot show."""
+    return name if name.isprintable() else ascii(name)
+
+
+def span(seconds: float) -> str:
+    """Write a time that was set, exactly, such as ``30d (2592000 s)``."""
+    exact = f"{seconds:.15g} s"
+    if 0 < seconds < 1:
+        return f"{1e3 * seconds:.15g}ms ({exact})"
+    for unit, length in _SPANS.items():
+        count, rest = divmod(seconds, length)
+        if count and not rest:
+            return f"{count:.0f}{unit} ({exact})"
+    return exact
+
+
+def moment(seconds: float) -> str:
+    """Write a time in seconds since 1970 as that of this machine's zone, to the minute."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def format_value(value: object) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from twinjit.errors import UnfingerprintableError, UnsupportedProgramError
+from twinjit.forks import held_off
 from twinjit.language import Language
 
 __all__ = ["Bundle", "Unknown", "Written", "distribution_of"]
@@ -126,7 +127,8 @@ def distribution_of(package: str, file: str = "__init__.py") -> tuple[str, str] 
 
     Looks at all that is installed where the package's first name does not tell, some 0.2 s.
     """
-    import importlib.metadata  # 10 ms, which `import twinjit` must not take
+    with held_off():
+        import importlib.metadata  # 10 ms, which `import twinjit` must not take
 
     path = f"{package.replace('.', '/')}/{file}"
     try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from twinjit.errors import UnsupportedProgramError
 from twinjit.foreign.bundle import Bundle, Written, distribution_of
+from twinjit.forks import held_off
 
 __all__ = ["write"]
 
@@ -79,8 +80,9 @@ def _check_closed(program: Any, operations: Sequence[Any]) -> None:
 @functools.cache
 def _printer_class() -> Any:
     """Make a printer that loses nothing, and notes what is registered."""
-    base: Any = importlib.import_module("xdsl.printer").Printer
-    builtin = importlib.import_module("xdsl.dialects.builtin")
+    with held_off():
+        base: Any = importlib.import_module("xdsl.printer").Printer
+        builtin = importlib.import_module("xdsl.dialects.builtin")
 
     class Printer(base):  # type: ignore[misc]  # the base is known when the program is
         def __init__(self, *args: Any, **options: Any) -> None:

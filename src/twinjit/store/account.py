@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import threading
 import time
 import weakref
 from collections import Counter
@@ -13,6 +12,7 @@ from collections.abc import Mapping
 
 from blake3 import blake3
 
+from twinjit.forks import fork_lock
 from twinjit.store.files import open_book
 
 __all__ = ["Account"]
@@ -21,7 +21,8 @@ __all__ = ["Account"]
 #
 #   account  := magic counts checksum{32}            4096 bytes
 #   magic    := "TJACCNT" version:u8
-#   counts   := a JSON object of names and whole numbers, then spaces
+#   counts   := a JSON object of names and whole numbers, then spaces; under "since" the time from
+#               which on they count, in seconds since 1970
 #   checksum := BLAKE3-256 over all bytes before it
 #
 # An account of another version, or one that is damaged, counts as none and is begun anew.
@@ -34,6 +35,7 @@ _CHECKSUM_SIZE = 32
 _FLUSH_SECONDS = 1.0
 _LAST_TRIES = 20
 _LAST_PAUSE_SECONDS = 0.005
+_SINCE = "since"
 
 
 class Account:
@@ -64,7 +66,17 @@ class Account:
 
     def totals(self) -> Mapping[str, int]:
         """Return all counts so far, of this process and of others."""
-        return self._events.totals()
+        totals = self._events.totals()
+        del totals[_SINCE]
+        return totals
+
+    def since(self) -> float | None:
+        """Return when counting began, in seconds since 1970; None if that is not known."""
+        return self._events.totals()[_SINCE] or None
+
+    def reset(self) -> bool:
+        """Count from 0 again, for all processes; False if the file cannot be written."""
+        return self._events.reset()
 
 
 class _Events:
@@ -72,7 +84,7 @@ class _Events:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lock = threading.Lock()  # guards the two below, and is held while the file is written
+        self._lock = fork_lock()  # guards the two below, and is held while the file is written
         self._pending: Counter[str] = Counter()
         self._flushed = time.monotonic()
         _all.add(self)
@@ -97,13 +109,21 @@ class _Events:
                 return
             time.sleep(_LAST_PAUSE_SECONDS)
 
-    def totals(self) -> Mapping[str, int]:
+    def reset(self) -> bool:
+        with self._lock:
+            self._pending.clear()
+            for _ in range(_LAST_TRIES):
+                if not os.path.exists(self._path) or _add_to(self._path, Counter(), anew=True):
+                    return True
+                time.sleep(_LAST_PAUSE_SECONDS)
+        return False
+
+    def totals(self) -> Counter[str]:
         with self._lock:
             return _read(self._path) + self._pending
 
     def start_anew(self) -> None:
         """In a forked child: what was gathered is the parent's to tell."""
-        self._lock = threading.Lock()
         self._pending = Counter()
 
 
@@ -118,16 +138,17 @@ def _start_all_anew() -> None:
 os.register_at_fork(after_in_child=_start_all_anew)
 
 
-def _add_to(path: str, counts: Counter[str]) -> bool:
-    """Add counts to a file; False where that cannot be done now."""
+def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
+    """Add counts to those in a file, or replace them; False where that cannot be done now."""
     try:
         descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
     except OSError:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        total = _decode(os.pread(descriptor, _PAGE, 0)) + counts
-        os.pwrite(descriptor, _encode(total), 0)
+        known = Counter() if anew else _decode(os.pread(descriptor, _PAGE, 0))
+        known = known or Counter({_SINCE: int(time.time())})
+        os.pwrite(descriptor, _encode(known + counts), 0)
         return True
     except OSError:
         return False

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact
+from twinjit.errors import ArtifactError
 
 __all__ = ["Backend", "MissReason", "Store", "StoreStats"]
 
@@ -18,6 +19,7 @@ MissReason = Literal[
     "version",  # intact, and in a format that another release writes
     "machine",  # for another machine than this
     "untrusted",  # others own it, can change it, or it is a link
+    "large",  # larger than this store may give
     "unsigned",  # not signed with the secret of this store
     "failed",  # the disk or the network did not do its work
     "down",  # not asked for, since the store failed a moment ago
@@ -85,11 +87,14 @@ class Store(Protocol):
         ...
 
     def contains(self, key_digest: bytes) -> bool:
-        """Whether there is an entry of that key, whole or not; counts as no lookup."""
+        """Say whether `get` would give an artifact; counts as no lookup, and changes nothing."""
         ...
 
-    def discard(self, key_digest: bytes, why: Exception) -> None:
-        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+    def discard(self, key_digest: bytes, why: ArtifactError) -> None:
+        """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
+
+        The entry is removed, and a fault reported.
+        """
         ...
 
     def remove(self, key_digest: bytes) -> None:
@@ -105,7 +110,9 @@ class Backend(Protocol):
     """Bytes by name, in a place that several machines reach. What a shared store is made on.
 
     Any number of threads may use a backend. It may raise any Exception: the store that uses it
-    counts that as a fault and goes on without for a while. It need not check what it gives.
+    counts that as a fault and goes on without for a while. It need not check what it gives. An
+    ArtifactError says that one entry is unusable, and an EntryTooLargeError that it is too large to
+    be fetched; the store goes on with others then.
 
     Names consist of lower-case letters, digits, ``/`` and ``-``, and have at most 100 characters.
     """

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from threading import Lock
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from twinjit.artifact import Artifact, decode, encode
+from twinjit.artifact import Artifact, encode
 from twinjit.errors import ArtifactError, ArtifactVersionError
-from twinjit.store.account import Account
+from twinjit.forks import fork_lock
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
-from twinjit.store.eviction import Found, scan
-from twinjit.store.faults import Faults
-from twinjit.store.files import UntrustedError, check_private, make_private, read_private
-from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, check_digest, digest_of
+from twinjit.store.directory import Directory, Entry
+from twinjit.store.examination import Bad, parse_object
+from twinjit.store.files import make_private, read_private
+from twinjit.store.flight import Flights, Outcome
+from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, check_digest
 from twinjit.store.ledger import BLOCK
 from twinjit.store.obstacles import remove_obstacle
 from twinjit.store.publish import publish, sweep
+from twinjit.store.reasons import reason_of
 from twinjit.store.room import Pruned, Room
 
 __all__ = ["Bad", "DiskStore", "Entry", "Pruned"]
@@ -33,49 +35,13 @@ T = TypeVar("T")
 _TRIES = 4
 
 
-class Entry(NamedTuple):
-    """An artifact in a store, unread.
-
-    Attributes
-    ----------
-    key_digest
-        Digest of its key, 32 bytes.
-    bytes
-        Its size.
-    used
-        When it was last used, in seconds since 1970; exact to a minute.
-    """
-
-    key_digest: bytes
-    bytes: int
-    used: float
-
-
-class Bad(NamedTuple):
-    """A file that `DiskStore.verify` found not to be as it should.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    reason
-        What a lookup would call it.
-    message
-        What is wrong with it.
-    """
-
-    path: str
-    reason: MissReason
-    message: str
-
-
-class DiskStore:
+class DiskStore(Directory):
     """A store in a directory. See `twinjit.store.base.Store`.
 
     Any number of threads and processes may use one directory, and anything in it may be deleted at
     any time. Nothing is touched before the first lookup or put, and nothing is made before the
-    first put. A fault (a damaged entry, a full or read-only disk, a foreign owner …) is a miss or
-    an entry not taken; it is counted, and each kind is warned of once per directory with
+    first turn or put. A fault (a damaged entry, a full or read-only disk, a foreign owner …) is a
+    miss or an entry not taken; it is counted, and each kind is warned of once per directory with
     `CacheWarning`. Damaged entries are removed, and whatever else lies where an entry should.
 
     Sizes are counted in blocks of 4 KiB, direct records included. When files exceed the bound,
@@ -108,17 +74,13 @@ class DiskStore:
             raise ValueError(f"max_bytes is {max_bytes}; give 0 or more")
         if max_age is not None and not max_age >= 0:
             raise ValueError(f"max_age is {max_age}; give 0 or more seconds, or None")
-        self._layout = Layout(root)
-        self.root = self._layout.root
+        super().__init__(root, max_age)
         self.max_bytes = max_bytes
-        self.max_age = max_age
-        self.account = Account(self._layout.account)
-        self._faults = Faults(self.root)
+        self._flights = Flights(self._layout.locks, self._report)
         self._room = Room(self._layout, max_bytes, max_age, self._report)
-        # Both only ever become true: the base folder was seen to be private; remains were swept.
-        self._is_trusted = self._is_swept = False
+        self._is_swept = False  # only ever becomes true: remains of killed writers were removed
         # Guards the counters below; all work on files is done without it.
-        self._lock = Lock()
+        self._lock = fork_lock()
         self._hits = self._evictions = self._puts = 0
         self._missed: Counter[MissReason] = Counter()
 
@@ -131,21 +93,24 @@ class DiskStore:
             If the digest is not 32 bytes.
         """
         path = self._layout.object_path(key_digest)
-        artifact, reason = self._load(path, lambda data: _parse_object(data, key_digest))
+        artifact, reason = self._load(path, lambda data: parse_object(data, key_digest))
         if artifact is not None:
             with self._lock:
                 self._hits += 1
             self.account.add("disk")
             return artifact
-        self.count_miss("evicted" if self._was_evicted(key_digest, reason) else reason)
+        self._count_miss("evicted" if self._was_evicted(key_digest, reason) else reason)
         return None
 
-    def contains(self, key_digest: bytes) -> bool:
-        """Whether there is an entry of that key, whole or not; counts as no lookup."""
-        return os.path.lexists(self._layout.object_path(key_digest))
+    def discard(self, key_digest: bytes, why: ArtifactError) -> None:
+        """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
 
-    def discard(self, key_digest: bytes, why: Exception) -> None:
-        """Remove an entry that turned out to be unusable; counted and warned of as a fault."""
+        The entry is removed, and a fault reported.
+        """
+        with self._lock:
+            self._hits -= 1
+        self.account.add("disk", -1)
+        self._count_miss(reason_of(why))
         path = self._layout.object_path(key_digest)
         _discard(path)
         self._report(ArtifactError(f"{path}: {why}"))
@@ -163,6 +128,16 @@ class DiskStore:
         if done:
             self.account.add("puts")
         return done
+
+    def turn(self, key_digest: bytes, limit_seconds: float) -> AbstractContextManager[Outcome]:
+        """Wait for a key's turn among all processes, to compile it once; see `Flights.turn`."""
+        return self._turn(key_digest, self._layout.object_path(key_digest), limit_seconds)
+
+    def direct_turn(
+        self, source_digest: bytes, limit_seconds: float
+    ) -> AbstractContextManager[Outcome]:
+        """Wait for a source's turn likewise, to find out its key once; ends with its record."""
+        return self._turn(source_digest, self._layout.record_path(source_digest), limit_seconds)
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
         """Look up the digest of the key that a source had; neither a hit nor a miss of `stats`.
@@ -187,40 +162,6 @@ class DiskStore:
         path = self._layout.record_path(source_digest)
         return self._publish(encode_record(source_digest, key_digest), path)
 
-    def count_miss(self, reason: MissReason) -> None:
-        """Count a miss; for `get`, and for who finds what it gave to be of no use."""
-        with self._lock:
-            self._missed[reason] += 1
-        self.account.add(f"miss-{reason}")
-
-    def digests(self) -> Iterator[bytes]:
-        """Walk the key digests of all artifacts, in no order, without reading the artifacts."""
-        return (entry.key_digest for entry in self.entries())
-
-    def entries(self) -> Iterator[Entry]:
-        """Walk all artifacts, in no order, without reading them."""
-        for file in self._scan_or_report(self._layout.objects, OBJECT_SUFFIX):
-            if digest := digest_of(file.path):
-                yield Entry(digest, file.size, file.used / 1e9)
-
-    def records(self) -> Iterator[tuple[bytes, bytes]]:
-        """Walk the direct records, as pairs of the source's digest and the key's."""
-        for file in self._scan_or_report(self._layout.direct, RECORD_SUFFIX):
-            source = digest_of(file.path)
-            if source and (key := self.get_direct(source)):
-                yield source, key
-
-    def verify(self) -> Iterator[Bad]:
-        """Read everything, and name what a lookup would not take; nothing is removed or counted."""
-        for directory, suffix, parse in (
-            (self._layout.objects, OBJECT_SUFFIX, _parse_object),
-            (self._layout.direct, RECORD_SUFFIX, decode_record),
-        ):
-            for file in self._scan_or_report(directory, suffix):
-                error = _examine(file.path, parse)
-                if error and not isinstance(error, FileNotFoundError):
-                    yield Bad(file.path, _reason(error), str(error))
-
     def stats(self) -> StoreStats:
         """Scan the directory, and count this object's events.
 
@@ -240,14 +181,6 @@ class DiskStore:
                 reasons=MappingProxyType(dict(self._missed)),
             )
 
-    def totals(self) -> Mapping[str, int]:
-        """Return the counts of all processes that used the directory, by name of the event.
-
-        ``memory``, ``disk``, ``shared`` and ``compiled`` say where code came from, ``miss-…`` the
-        reasons of misses, ``puts``, ``evictions`` and ``faults`` what else happened.
-        """
-        return self.account.totals()
-
     def prune(self, max_bytes: int | None = None, max_age: float | None = None) -> Pruned:
         """Remove what is too old, what was used longest ago, and remains of killed processes.
 
@@ -266,6 +199,7 @@ class DiskStore:
             self._report(error)
             return Pruned()
         self._count_evictions(pruned.entries)
+        self.account.flush()
         return pruned
 
     def clear(self) -> None:
@@ -274,6 +208,23 @@ class DiskStore:
             self._room.clear()
         except OSError as error:
             self._report(error)
+
+    def _turn(
+        self, digest: bytes, path: str, limit_seconds: float
+    ) -> AbstractContextManager[Outcome]:
+        try:
+            if self.max_bytes:
+                make_private(self._layout.base)
+                self._trust()
+                return self._flights.turn(digest, limit_seconds, partial(_entry_at, path))
+        except OSError:  # lookup and put say so
+            pass
+        return nullcontext("unlocked")
+
+    def _count_miss(self, reason: MissReason) -> None:
+        with self._lock:
+            self._missed[reason] += 1
+        self.account.add(f"miss-{reason}")
 
     def _load(
         self, path: str, parse: Callable[[bytes], T]
@@ -296,7 +247,7 @@ class DiskStore:
             return None, "damaged"
         except (OSError, MemoryError) as error:
             self._report(error)
-            return None, _reason(error)
+            return None, reason_of(error)
 
     def _was_evicted(self, key_digest: bytes, reason: MissReason) -> bool:
         if reason == "expired":
@@ -333,52 +284,18 @@ class DiskStore:
         # Not found: a folder was removed meanwhile.
         return is_cleared or isinstance(error, FileNotFoundError)
 
-    def _trust(self) -> None:
-        if not self._is_trusted:
-            check_private(self._layout.base)
-            self._is_trusted = True
-
-    def _report(self, error: Exception) -> None:
-        self.account.add("faults")
-        self._faults.report(error)
-
     def _count_evictions(self, count: int) -> None:
         with self._lock:
             self._evictions += count
         self.account.add("evictions", count)
 
-    def _scan_or_report(self, directory: str, suffix: str) -> list[Found]:
-        try:
-            return list(scan(directory, suffix))
-        except OSError as error:
-            self._report(error)
-            return []
 
-
-def _parse_object(data: bytes, key_digest: bytes) -> Artifact:
-    artifact = decode(data)
-    if artifact.key_digest != key_digest:
-        raise ArtifactError("the artifact is stored under another key than its own")
-    return artifact
-
-
-def _examine(path: str, parse: Callable[[bytes, bytes], object]) -> Exception | None:
-    digest = digest_of(path)
-    if digest is None:
-        return ArtifactError("its name is not a digest")
+def _entry_at(path: str) -> int | None:
+    # Not its time: a lookup changes that.
     try:
-        parse(read_private(path) or b"", digest)
-    except (ArtifactError, OSError, MemoryError) as error:
-        return error
-    return None
-
-
-def _reason(error: Exception) -> MissReason:
-    if isinstance(error, ArtifactVersionError):
-        return "version"
-    if isinstance(error, ArtifactError):
-        return "damaged"
-    return "untrusted" if isinstance(error, UntrustedError) else "failed"
+        return os.lstat(path).st_ino
+    except OSError:
+        return None
 
 
 def _discard(path: str) -> None:

@@ -30,7 +30,7 @@ class UntrustedError(PermissionError):
         super().__init__(errno.EPERM, why, path)
 
 
-def read_private(path: str, max_age: float | None = None) -> bytes | None:
+def read_private(path: str, max_age: float | None = None, *, mark: bool = True) -> bytes | None:
     """Read a file and mark it as used now.
 
     The mark is the time of modification; it is renewed at most once a minute, and not at all where
@@ -43,6 +43,8 @@ def read_private(path: str, max_age: float | None = None) -> bytes | None:
         The file.
     max_age
         Seconds since its last use after which it is not read; None for no limit.
+    mark
+        Whether to mark it.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def read_private(path: str, max_age: float | None = None) -> bytes | None:
         if max_age is not None and age > max_age:
             return None
         data = _read(descriptor, status.st_size)
-        if abs(age) > _TOUCH_SECONDS:
+        if mark and abs(age) > _TOUCH_SECONDS:
             _touch(descriptor)
         return data
     finally:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl  # here, since where no descriptor is left it could not be loaded any more
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from twinjit.store.files import open_book
+from twinjit.store.locked import LockedFile
 
 __all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
 
@@ -72,24 +74,20 @@ class Ledger:
         OSError
             If the file cannot be opened.
         """
-        import fcntl  # needed only here, and not by a hit
-
         try:
-            descriptor = open_book(self._path, os.O_RDWR)
+            file = LockedFile(self._path, "r+b", open_book)
         except FileNotFoundError:
             yield None
             return
-        try:
+        with file:  # closing it unlocks
             free = True
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
                 free = False
             except OSError:
                 pass  # a file system without locks; to count twice at once does no harm
-            yield Recount(descriptor) if free else None
-        finally:
-            os.close(descriptor)  # unlocks too
+            yield Recount(file.fileno()) if free else None
 
 
 class Recount:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from threading import Lock
 from typing import Generic, TypeVar
 
+from twinjit.forks import fork_lock
 from twinjit.store.base import StoreStats
 
 __all__ = ["LruCache"]
@@ -38,7 +38,7 @@ class LruCache(Generic[K, V]):
         self.max_bytes = max_bytes
         # Guards everything below. Values are let go of after it is released, since destroying one
         # may take long (unmapping code) or take locks of its own.
-        self._lock = Lock()
+        self._lock = fork_lock()
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._bytes = self._hits = self._misses = self._evictions = self._puts = 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -38,11 +37,14 @@ def remove_obstacle(layout: Layout, path: str) -> bool:
 
 
 def _remove_unless(path: str, is_right: Callable[[int], bool]) -> bool:
-    with suppress(OSError):  # it is not there, or cannot be removed: the put says so
+    # It is not there, or cannot be removed: the put says so. ImportError: no descriptor is left.
+    with suppress(OSError, ImportError):
         mode = os.lstat(path).st_mode
         if is_right(mode):
             return False
         if stat.S_ISDIR(mode):
+            import shutil  # once in years
+
             shutil.rmtree(path)
         else:
             os.unlink(path)

@@ -6,7 +6,8 @@ import fcntl
 import os
 import time
 from contextlib import suppress
-from io import FileIO
+
+from twinjit.store.locked import LockedFile
 
 __all__ = ["publish", "sweep"]
 
@@ -14,10 +15,10 @@ __all__ = ["publish", "sweep"]
 _STALE_SECONDS = 3600.0
 
 
-def publish(data: bytes, path: str, staging: str) -> None:
+def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> None:
     """Put a file in place in one step, over any other at that path.
 
-    The file is private to the user. It is not forced to the disk: after a loss of power it may be
+    The file is not forced to the disk: after a loss of power it may be
     damaged, so what reads it must check it.
 
     Parameters
@@ -30,6 +31,8 @@ def publish(data: bytes, path: str, staging: str) -> None:
         A folder of the same file system, in which it is written first, and locked meanwhile.
         Whatever exception ends this call, nothing stays there; what a killed process leaves is for
         `sweep`.
+    private
+        Whether only this user may read it; else the process's umask says who may.
 
     Raises
     ------
@@ -39,26 +42,30 @@ def publish(data: bytes, path: str, staging: str) -> None:
     """
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
-        # No opener of ours: a signal between it and FileIO would lose the descriptor.
-        with FileIO(temporary, "xb") as file:
+        # No opener of ours: a signal between it and the file would lose the descriptor.
+        with LockedFile(temporary, "xb") as file:
             _lock(file.fileno())
-            os.fchmod(file.fileno(), 0o600)
+            if private:
+                os.fchmod(file.fileno(), 0o600)
             rest = memoryview(data)
             while rest:
                 rest = rest[file.write(rest) :]
-        os.replace(temporary, path)
+            os.replace(temporary, path)  # while the lock keeps a sweep off
     except BaseException:
         _remove(temporary)
         raise
 
 
-def sweep(staging: str) -> int:
+def sweep(staging: str, min_age: float = float("-inf")) -> int:
     """Remove what processes that died while publishing left behind.
 
     Parameters
     ----------
     staging
         The folder given to `publish`; it may be missing.
+    min_age
+        Age in seconds below which a file is left alone, for folders that are shared with machines
+        whose locks are not seen here.
 
     Returns
     -------
@@ -74,28 +81,28 @@ def sweep(staging: str) -> int:
         names = os.listdir(staging)
     except FileNotFoundError:
         return 0
-    return sum(_sweep_one(os.path.join(staging, name)) for name in names)
+    return sum(_sweep_one(os.path.join(staging, name), min_age) for name in names)
 
 
-def _sweep_one(path: str) -> bool:
+def _sweep_one(path: str, min_age: float) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False  # published or removed meanwhile, or nothing that `publish` makes
     try:
-        return _has_no_writer(descriptor) and _remove(path)
+        return _has_no_writer(descriptor, min_age) and _remove(path)
     finally:
         os.close(descriptor)
 
 
-def _has_no_writer(descriptor: int) -> bool:
+def _has_no_writer(descriptor: int, min_age: float) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
-        return time.time() - os.fstat(descriptor).st_mtime > _STALE_SECONDS
-    return True
+        min_age = _STALE_SECONDS
+    return time.time() - os.fstat(descriptor).st_mtime >= min_age
 
 
 def _lock(descriptor: int) -> None:

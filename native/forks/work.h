@@ -1,0 +1,55 @@
+// Compiler work, as the bindings do it: counted in at the gate for forks, without the GIL.
+#pragma once
+
+#include "common/gil.h"
+#include "common/raise.h"
+#include "forks/gate.h"
+
+#include <optional>
+
+namespace twinjit {
+
+enum class Gil {
+  Release,
+  Hold, // but for waiting at the gate
+};
+
+/// For extensions other than `_llvm`, which makes the gate: use that.
+inline void useSharedForkGate() {
+  namespace nb = nanobind;
+  nb::object gate = nb::module_::import_("twinjit._native._llvm").attr("_fork_gate");
+  useForkGate(*static_cast<ForkGate *>(nb::cast<nb::capsule>(gate).data("twinjit.fork_gate")));
+}
+
+/// Raise ForkError: a fork left this kind of work unusable.
+[[noreturn]] inline void refuse(Work work) {
+  const char *name = work == Work::Compile ? "compiling, reading or comparing programs"
+                     : work == Work::Link  ? "loading code"
+                                           : "importing a part of twinjit";
+  raise({Kind::Fork, std::string("this process was forked while another thread was ") + name +
+                         ", which did not end in time; what that thread had locked stays locked "
+                         "here. Start processes by multiprocessing's method 'spawn' or "
+                         "'forkserver', or fork before such work begins or after it has ended"});
+}
+
+/// Lives as long as the work. Raises ForkError in a child that cannot do it.
+class CompilerWork {
+public:
+  explicit CompilerWork(Work work = Work::Compile, Gil gil = Gil::Release) {
+    released.emplace();
+    bool isAllowed = forkGate().enter(work);
+    if (isAllowed && gil == Gil::Release)
+      return;
+    released.reset();
+    if (!isAllowed)
+      refuse(work);
+  }
+  ~CompilerWork() { forkGate().leave(); } // before it waits for the GIL: a fork may be waiting
+  CompilerWork(const CompilerWork &) = delete;
+  CompilerWork &operator=(const CompilerWork &) = delete;
+
+private:
+  std::optional<WithoutGil> released;
+};
+
+} // namespace twinjit

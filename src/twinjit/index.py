@@ -1,0 +1,58 @@
+"""The index of requests: from what was asked for to the code that it is known to lead to."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from twinjit.forks import fork_lock
+from twinjit.store.base import Store
+
+__all__ = ["RequestIndex"]
+
+_KEPT = 1 << 16
+
+
+class RequestIndex:
+    """Identities of code by the digest of a request, in memory and in the direct records of stores.
+
+    Parameters
+    ----------
+    stores
+        Where direct records are, nearest first.
+    """
+
+    def __init__(self, stores: Sequence[Store]) -> None:
+        self._stores = stores
+        self._lock = fork_lock()  # guards the map; held for a few dictionary operations only
+        self._identities: OrderedDict[bytes, bytes] = OrderedDict()
+
+    def find(self, request: bytes | None) -> bytes | None:
+        """Return the identity of code, or the digest of its key; None for an unknown request."""
+        if request is None:
+            return None
+        with self._lock:
+            known = self._identities.get(request)
+        if known:
+            return known
+        for store in self._stores:
+            if key_digest := store.get_direct(request):
+                return key_digest
+        return None
+
+    def remember(self, request: bytes, identity: bytes) -> None:
+        """Keep in memory what a request led to."""
+        with self._lock:
+            self._identities[request] = identity
+            if len(self._identities) > _KEPT:
+                self._identities.popitem(last=False)
+
+    def publish(self, request: bytes, key_digest: bytes) -> None:
+        """Keep in the stores what a request led to."""
+        for store in self._stores:
+            store.put_direct(request, key_digest)
+
+    def clear(self) -> None:
+        """Forget what memory holds."""
+        with self._lock:
+            self._identities.clear()

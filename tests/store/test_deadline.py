@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.store.backends import DictBackend, FaultyBackend, HangingBackend
+from twinjit.errors import ConfigError
+from twinjit.store.deadline import DeadlineBackend
+
+
+def test_it_does_what_its_backend_does() -> None:
+    inner = DictBackend()
+    backend = DeadlineBackend(inner, 60)
+    assert backend.url == inner.url
+    assert backend.get("a") is None
+    backend.put("a", b"1")
+    assert backend.get("a") == b"1"
+    backend.remove("a")
+    assert inner.entries == {}
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError, KeyboardInterrupt, SystemExit])
+def test_what_its_backend_raises_is_raised(error: type[BaseException]) -> None:
+    inner = FaultyBackend()
+    inner.fail("get", error=lambda: error("why"))
+    with pytest.raises(error, match="why"):
+        DeadlineBackend(inner, 60).get("a")
+
+
+def test_a_call_that_hangs_is_given_up() -> None:
+    inner = HangingBackend()
+    backend = DeadlineBackend(inner, 0.01)
+    with pytest.raises(TimeoutError, match=r"dict://\d+ within 0.01 s"):
+        backend.get("a")
+    inner.release.set()
+
+
+def test_threads_that_hang_are_bounded_and_not_held_against_it_once_they_end() -> None:
+    inner = HangingBackend()
+    backend = DeadlineBackend(inner, 0.01)
+    before = threading.active_count()
+    for _ in range(20):
+        with pytest.raises(TimeoutError):
+            backend.put("a", b"1")
+    assert threading.active_count() == before + 4
+    with pytest.raises(TimeoutError, match="4 calls"):
+        backend.get("a")
+    inner.release.set()
+    for thread in list(backend._late):
+        thread.join()
+    assert DeadlineBackend(inner, 60).get("a") == b"1"
+    assert backend._late
+    backend._refuse_if_stuck()
+    assert not backend._late
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_limit_that_is_none(seconds: float) -> None:
+    with pytest.raises(ConfigError, match="timeout"):
+        DeadlineBackend(DictBackend(), seconds)
