@@ -24,6 +24,7 @@ SAMPLE_TARGET = {
     "triple": "x86_64-unknown-linux-gnu",
     "cpu": "znver3",
     "features": "+avx2,-avx512f",
+    "instruction_sets": ["avx2", "sse2"],
     "toolchain": {"libLLVM.so": "0123456789abcdef", "libMLIRPythonCAPI.so": "größer"},
 }
 
@@ -39,7 +40,7 @@ def sample_artifact() -> Artifact:
         extras={
             "notes": b"second extra",
             "debug": b"",
-            "program": b"ML\xefR" + b"program " * 16384,
+            "program": b"ML\xefR" + b"program " * 49152,
         },
     )
 

@@ -137,7 +137,7 @@ def test_golden_file_read_byte_for_byte() -> None:
     assert json.loads(contents["target"])["cpu"] == "znver3"
     assert json.loads(contents["target"])["toolchain"]["libLLVM.so"] == "0123456789abcdef"
     assert contents["notes"] == b"second extra"
-    assert contents["program"] == b"ML\xefR" + b"program " * 16384
+    assert contents["program"] == b"ML\xefR" + b"program " * 49152
 
 
 def test_every_truncation_is_refused() -> None:
@@ -322,7 +322,7 @@ def address(content: bytes | memoryview) -> int:
 
 
 def test_compressed_object_code_starts_where_llvm_takes_it() -> None:
-    for size in range(64 << 10, 65 << 10, 100):
+    for size in range(256 << 10, 257 << 10, 100):
         code = b"\x7fELF" * (size // 4)
         whole = with_sections(sample_artifact(), {"object": code}, listed=True)
         artifact = decode(encode(whole))
@@ -370,4 +370,4 @@ def test_size_is_what_is_held() -> None:
     packed = dict(artifact.sections)["program"]
     assert isinstance(packed, Packed)
     raw = sum(len(bytes(artifact.section(name) or b"")) for name, _ in artifact.sections)
-    assert artifact.size == raw - len(packed) + len(packed.stored) < raw - 130_000
+    assert artifact.size == raw - len(packed) + len(packed.stored) < raw - 390_000

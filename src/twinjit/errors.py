@@ -13,6 +13,7 @@ __all__ = [
     "ArgumentValueError",
     "ArtifactError",
     "ArtifactMachineError",
+    "ArtifactUnavailableError",
     "ArtifactVersionError",
     "BundleError",
     "CacheWarning",
@@ -137,6 +138,10 @@ class ArtifactVersionError(ArtifactError):
 
 class ArtifactMachineError(ArtifactError):
     """An intact artifact whose code another machine, or another build of Twinjit, can run."""
+
+
+class ArtifactUnavailableError(ArtifactError):
+    """An artifact that may be intact, which this process has not the means to read now."""
 
 
 class EntryTooLargeError(ArtifactError):

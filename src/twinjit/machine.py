@@ -24,6 +24,12 @@ __all__ = ["check_runs_here", "to_section"]
 # Whether code runs here is told from `triple`, `instruction_sets` and `toolchain` alone. A key
 # holds the same facts; but entries can be renamed, and imported from elsewhere.
 
+_HOST = Target.host()
+
+# What the features of the host say that it has. LLVM may know of more; to ask it costs the first
+# hit of a process a millisecond.
+_PLAINLY_HERE = frozenset(each[1:] for each in _HOST.features.split(",") if each[:1] == "+")
+
 
 def to_section(target: Target) -> dict[str, Any]:
     """Say what code for a target needs, for `Artifact.build`.
@@ -66,6 +72,8 @@ def _why_not_here(section: bytes) -> str:
     for name, identity in TOOLCHAIN:
         if toolchain.get(name) != identity:
             return f"it is of build {toolchain.get(name)} of {name}, this process of {identity}"
+    if triple == _HOST.triple and _PLAINLY_HERE.issuperset(instruction_sets):
+        return ""
     return _llvm.why_not_here(triple, sorted(instruction_sets))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from twinjit.errors import ArtifactError
+from twinjit.errors import ArtifactError, ArtifactUnavailableError
 
 __all__ = ["UNPACKED_LIMIT", "Packed", "pack"]
 
@@ -14,11 +14,12 @@ UNPACKED_LIMIT = 1 << 30
 
 # Measured with the programs of tests/programs and examples, on disk hits. Objects of 29 and 34 kB
 # shrink to 0.47 and 0.29 of their size, but their hits take a fifth longer for it (260 µs become
-# 320); below 64 KiB, speed is worth more than space. Those of 107 and 217 kB shrink to 0.71 and
-# 0.66, and their hits take 350 and 510 µs, or 470 and 700. Programs that hold large constants
-# shrink to 0.92, and stay as they are. Level 3 saves 1 % more and level 9 3 %, at 1.2 and 6 times
-# the time to pack. The import of zstd, which small entries never need, takes 2 ms.
-_WORTH_PACKING = 64 << 10
+# 320). Those of 107 and 217 kB shrink to 0.71 and 0.66, and their hits take 350 and 510 µs, or 470
+# and 700. The import of zstd takes the first hit of a process 2 ms, which is more than all else
+# that it does. So what most programs give is kept as it is, and space is saved where there is much
+# of it. Programs that hold large constants shrink to 0.92, and stay as they are, too. Level 3 saves
+# 1 % more and level 9 3 %, at 1.2 and 6 times the time to pack.
+_WORTH_PACKING = 256 << 10
 _WORTH_KEEPING = 0.8
 _LEVEL = 1
 
@@ -45,18 +46,21 @@ class Packed:
 
         Raises
         ------
+        ArtifactUnavailableError
+            If there is not the memory for them, zstd cannot be loaded (where no descriptor is
+            left), or this Python has none.
         ArtifactError
             If the frame is not whole, is followed by anything, or gives another number of bytes
-            than `raw_size`; also if there is not the memory for them, or this Python has no zstd.
+            than `raw_size`.
         """
         try:
             zstd = _zstd()
             unpacker = zstd.ZstdDecompressor()
             # One byte more than it should give, and no more whatever it holds.
             content: bytes = unpacker.decompress(self.stored, self._raw_size + 1)
-        except (ImportError, MemoryError, EOFError) as error:
-            raise ArtifactError(f"a section cannot be unpacked: {error!r}") from error
-        except zstd.ZstdError as error:
+        except (ImportError, MemoryError) as error:
+            raise ArtifactUnavailableError(f"a section cannot be unpacked: {error!r}") from error
+        except (zstd.ZstdError, EOFError) as error:
             raise ArtifactError(f"a section is not in the codec it says: {error}") from error
         if len(content) != self._raw_size or not unpacker.eof or unpacker.unused_data:
             raise ArtifactError(f"a section does not unpack to the {self._raw_size} bytes it says")

@@ -93,7 +93,8 @@ class Store(Protocol):
     def discard(self, key_digest: bytes, why: ArtifactError) -> None:
         """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
 
-        The entry is removed, and a fault reported.
+        A fault is reported, and the entry removed unless it may be intact
+        (`ArtifactUnavailableError`).
         """
         ...
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from twinjit.artifact import Artifact, encode
-from twinjit.errors import ArtifactError, ArtifactVersionError
+from twinjit.errors import ArtifactError, ArtifactUnavailableError, ArtifactVersionError
 from twinjit.forks import fork_lock
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
@@ -105,15 +105,17 @@ class DiskStore(Directory):
     def discard(self, key_digest: bytes, why: ArtifactError) -> None:
         """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
 
-        The entry is removed, and a fault reported.
+        A fault is reported, and the entry removed unless it may be intact
+        (`ArtifactUnavailableError`).
         """
         with self._lock:
             self._hits -= 1
         self.account.add("disk", -1)
         self._count_miss(reason_of(why))
         path = self._layout.object_path(key_digest)
-        _discard(path)
-        self._report(ArtifactError(f"{path}: {why}"))
+        if not isinstance(why, ArtifactUnavailableError):
+            _discard(path)
+        self._report(type(why)(f"{path}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""

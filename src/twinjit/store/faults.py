@@ -6,7 +6,7 @@ import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twinjit.errors import ArtifactError, SealError
+from twinjit.errors import ArtifactError, ArtifactUnavailableError, SealError
 from twinjit.forks import fork_lock
 from twinjit.warn import warn_of_cache
 
@@ -32,6 +32,8 @@ class Medium:
     otherwise: str
 
 
+_MEANS = "Free memory, or close files; the entry stays."
+
 DISK = Medium(
     "disk cache in",
     {
@@ -46,6 +48,7 @@ DISK = Medium(
         "ENOLCK": "Processes may compile a program at the same time; for each to be compiled once, "
         "set TWINJIT_CACHE_DIR to a directory on a file system with locks.",
         "damaged": "The entry will be made again; if this recurs, examine the disk.",
+        "unavailable": _MEANS,
     },
     "Set TWINJIT_CACHE=off to do without it.",
 )
@@ -69,6 +72,7 @@ SHARED = Medium(
         "(Redis: maxmemory-policy allkeys-lru).",
         "EMFILE": "Close files, or raise the limit of open files (ulimit -n).",
         "damaged": "The entry will be made again; if this recurs, find out who writes there.",
+        "unavailable": _MEANS,
         "unsigned": "The entry will be made again; give all machines the same secret, and find "
         "out who else writes there.",
     },
@@ -77,6 +81,7 @@ SHARED = Medium(
 
 _KIND_OF_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (SealError, "unsigned"),
+    (ArtifactUnavailableError, "unavailable"),
     (ArtifactError, "damaged"),
     (MemoryError, "ENOMEM"),
     (TimeoutError, "ETIMEDOUT"),  # often without an errno

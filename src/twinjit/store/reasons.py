@@ -5,6 +5,7 @@ from __future__ import annotations
 from twinjit.errors import (
     ArtifactError,
     ArtifactMachineError,
+    ArtifactUnavailableError,
     ArtifactVersionError,
     EntryTooLargeError,
     SealError,
@@ -19,6 +20,7 @@ _REASONS: tuple[tuple[type[Exception], MissReason], ...] = (
     (UntrustedError, "untrusted"),
     (ArtifactVersionError, "version"),
     (ArtifactMachineError, "machine"),
+    (ArtifactUnavailableError, "failed"),
     (EntryTooLargeError, "large"),
     (SealError, "unsigned"),
     (ArtifactError, "damaged"),

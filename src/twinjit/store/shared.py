@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import (
     ArtifactError,
+    ArtifactUnavailableError,
     ArtifactVersionError,
     ConfigError,
     EntryTooLargeError,
@@ -190,13 +191,15 @@ class SharedStore:
     def discard(self, key_digest: bytes, why: ArtifactError) -> None:
         """Take back what `get` gave, since it turned out to be of no use: its hit was a miss.
 
-        The entry is removed unless this only reads, and a fault reported.
+        A fault is reported, and the entry removed unless it may be intact
+        (`ArtifactUnavailableError`) or this only reads.
         """
         with self._lock:
             self._hits -= 1
         self._count_miss(reason_of(why))
-        self.remove(key_digest)
-        self._report(ArtifactError(f"{self._name('objects', key_digest)}: {why}"))
+        if not isinstance(why, ArtifactUnavailableError):
+            self.remove(key_digest)
+        self._report(type(why)(f"{self._name('objects', key_digest)}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one and this does not only read; no fault."""
