@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 import redis
+
+from tests.missing import skip_or_fail
 
 START_SECONDS = 60
 
@@ -85,13 +86,11 @@ class RedisServer:
 
 @contextmanager
 def redis_server() -> Iterator[RedisServer]:
-    """Run a server for a test; without the program, skip it, or fail where `CI` is set."""
+    """Run a server for a test; without the program, skip or fail it."""
     program = shutil.which("redis-server")
     if program is None:
         text = "there is no redis-server on this machine"
-        if os.environ.get("CI"):
-            pytest.fail(text)
-        pytest.skip(text)
+        skip_or_fail(text)
     # Not pytest's folder, whose name may be too long for a socket.
     with tempfile.TemporaryDirectory(prefix="twinjit-") as folder:
         server = RedisServer(Path(folder), program)

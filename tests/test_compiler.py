@@ -206,7 +206,7 @@ def test_single_function_with_callee_elsewhere(compiler):
 # Programs without an identity
 
 
-def test_unidentifiable_program_runs_uncached(compiler):
+def unidentifiable():
     text = """func.func @f() -> tensor<2xi32> {
       %0 = arith.constant dense<[1, 2]> : tensor<2xi32>
       return %0 : tensor<2xi32>
@@ -216,6 +216,11 @@ def test_unidentifiable_program_runs_uncached(compiler):
         module.operation.attributes["arith.missing"] = mlir.ir.Attribute.parse(
             "dense_resource<nowhere> : tensor<2xi32>"
         )
+    return module
+
+
+def test_unidentifiable_program_runs_uncached(compiler):
+    module = unidentifiable()
     executable = compiler.compile(module)
     assert executable.report.tier == "compiled"
     assert not executable.report.cached
@@ -384,6 +389,48 @@ def test_explain_says_where_it_would_hit(compiler):
     assert (explanation.tier, explanation.direct) == ("memory", True)
     compiler.clear_memory()
     assert compiler.explain(TEXT).tier == "disk"
+
+
+def test_would_hit_is_true_if_and_only_if_compile_hits(compiler, tmp_path):
+    assert not compiler.would_hit(TEXT)
+    assert not compiler.would_hit(TEXT)  # asking changes nothing
+    compiler.compile(TEXT)
+    for program in (TEXT, RENAMED, live(TEXT), TEXT.encode()):
+        assert compiler.would_hit(program)
+    assert not compiler.would_hit(OTHER)
+    compiler.clear_memory()
+    assert compiler.would_hit(TEXT)
+    other = twinjit.Compiler(cache=tmp_path / "store")
+    assert other.would_hit(RENAMED)
+    assert other.stats()["disk"] == 0
+    assert other.store.stats().hits == other.store.stats().misses == 0
+    (entry,) = other.store.entries()
+    Path(entry.path).write_bytes(Path(entry.path).read_bytes()[:-1])
+    assert not other.would_hit(TEXT)
+    assert Path(entry.path).exists()  # for `compile` to find, and to tell of
+    with pytest.raises(ParseError):
+        other.would_hit("func.func @")
+
+
+def test_would_hit_reads_no_program_that_is_known(compiler):
+    compiler.compile(TEXT)
+    script = (
+        "import sys, twinjit\n"
+        "assert twinjit.Compiler(cache=sys.argv[1]).would_hit(sys.argv[2])\n"
+        "assert 'twinjit._native._mlir' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script, compiler.store.root, TEXT], check=True)
+
+
+def test_would_hit_with_confirmation_and_without_an_identity(tmp_path):
+    confirming = twinjit.Compiler(cache=tmp_path, confirm="always")
+    assert not confirming.would_hit(TEXT)
+    confirming.compile(TEXT)
+    assert confirming.would_hit(TEXT)
+    assert not twinjit.Compiler(cache=tmp_path, confirm="always", opt_level=0).would_hit(TEXT)
+    module = unidentifiable()
+    confirming.compile(module)
+    assert not confirming.would_hit(module)
 
 
 def test_locations_do_not_reach_the_object(tmp_path):

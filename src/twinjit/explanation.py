@@ -19,7 +19,8 @@ class Explanation:
     key
         Its key, part by part. Without the program's fingerprint where it has none.
     tier
-        Where its code would come from now: ``"memory"``, ``"disk"``, or ``"compiled"`` for a miss.
+        Where its code would come from now: ``"memory"``, ``"disk"``, ``"shared"``, or
+        ``"compiled"`` for a miss.
     direct
         Whether an index leads from the raw program to the key, so that a hit parses nothing.
     uncacheable

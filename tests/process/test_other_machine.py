@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import twinjit
+from tests.missing import skip_or_fail
 from tests.nightly import NIGHTLY
 from twinjit import Target
 from twinjit.artifact import decode, encode
@@ -69,7 +70,6 @@ code.function("f")(np.arange(16, dtype=np.float32))
 """
 
 pytestmark = [
-    pytest.mark.skipif(QEMU is None, reason="QEMU's user-mode emulation is not installed"),
     pytest.mark.skipif(
         "avx512f" not in Target.host().instruction_sets, reason="this CPU has no AVX-512"
     ),
@@ -77,6 +77,8 @@ pytestmark = [
 
 
 def on(cpu: str, script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    if QEMU is None:
+        skip_or_fail("QEMU's user-mode emulation is not installed")
     command = [str(QEMU), "-cpu", cpu, sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
