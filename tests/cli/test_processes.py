@@ -84,12 +84,14 @@ def test_a_full_disk_leaves_no_partial_file(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_standard_output_that_is_full():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_standard_output_that_is_full(unbuffered):
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "twinjit", "fingerprint", SAXPY]
-        done = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE)
+        env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE, env=env)
     assert done.returncode == 3
-    assert b"No space left on device" in done.stderr
+    assert done.stderr == b"twinjit: error: No space left on device\n"
     assert b"Traceback" not in done.stderr
 
 

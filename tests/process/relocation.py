@@ -21,17 +21,22 @@ from twinjit.errors import TwinjitError
 
 Ranges: TypeAlias = list[tuple[int, int]]
 
+_ORDINARY = 1 << 32
+
 
 def mapped() -> Ranges:
     """Ranges of addresses that this process has mapped, in order, neighbours as one.
 
-    The kernel's page of system calls has one address in all processes, so it is left out.
+    The kernel's page of system calls has one address in all processes, so it is left out; so is
+    what lies where ordinary numbers do: a Python that is not position-independent, and its heap.
     """
     ranges: Ranges = []
     for line in Path("/proc/self/maps").read_text().splitlines():
         if "[vsyscall]" in line:
             continue
         begin, end = (int(each, 16) for each in line.split()[0].split("-"))
+        if end <= _ORDINARY:
+            continue
         if ranges and ranges[-1][1] == begin:
             begin = ranges.pop()[0]
         ranges.append((begin, end))

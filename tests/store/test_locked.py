@@ -17,15 +17,20 @@ from twinjit.store.locked import LockedFile
 @contextmanager
 def child_that_lives() -> Iterator[None]:
     """Fork a child that does nothing until it is killed."""
+    ready, tell = os.pipe()
     child = os.fork()
     if child == 0:
+        os.write(tell, b"x")
         signal.pause()
         os._exit(0)
     try:
+        os.read(ready, 1)  # the hooks of the fork have run
         yield
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        os.close(ready)
+        os.close(tell)
 
 
 def is_locked(path: Path) -> bool:

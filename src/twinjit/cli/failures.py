@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -83,7 +84,18 @@ def reported(*, traceback: bool, code: int | None = None) -> Iterator[None]:
             if traceback:
                 Console(stderr=True).print_exception()
             meant = report_error(error)
+            _let_go_of_output()
             raise typer.Exit(meant if code is None else code) from error
+
+
+def _let_go_of_output() -> None:
+    """Drop what standard output does not take, lest Python end with a code of its own for it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
