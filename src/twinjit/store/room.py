@@ -150,12 +150,12 @@ class Room:
         temporaries = sweep(self._layout.staging)
         found = self._scan()
         left = sum(file.blocks for file in found)
-        stale = list(self._stale(found, self._max_age if max_age is None else max_age))
+        stale = set(self._stale(found, self._max_age if max_age is None else max_age))
         kept = left - sum(file.blocks for file in stale)
         removed, rest = evict(stale, 0, self._report)
         left = kept + rest
         if left + reserved > bound:
-            fresh = [file for file in found if file not in set(stale)]
+            fresh = [file for file in found if file not in stale]
             more, left = evict(fresh, max(target - reserved - rest, 0), self._report)
             removed += more
             left += rest
