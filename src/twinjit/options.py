@@ -106,11 +106,11 @@ def open_shared_store(
     )
 
 
-def _count_shared(account: Account, event: str) -> None:
-    account.add(f"shared-{event}")
+def _count_shared(account: Account, event: str, times: int) -> None:
+    account.add(f"shared-{event}", times)
 
 
-def _count_nowhere(_event: str) -> None:
+def _count_nowhere(_event: str, _times: int) -> None:
     pass
 
 
