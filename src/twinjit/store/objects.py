@@ -9,12 +9,9 @@ from typing import Any
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
 from twinjit.store.addresses import shown, split_address
-from twinjit.store.publish import publish, sweep
+from twinjit.store.publish import STALE_SECONDS, publish, sweep
 
 __all__ = ["SCHEMES", "FilesystemBackend"]
-
-# From what age on a file has no living writer: locks of other machines are not seen everywhere.
-_STALE_SECONDS = 3600.0
 
 # The package that each kind of address needs beside fsspec.
 _PACKAGES = {
@@ -125,7 +122,7 @@ class FilesystemBackend:
         if not self._swept:
             self._swept = True
             with suppress(OSError):  # not ours to list
-                sweep(staging, _STALE_SECONDS)
+                sweep(staging, STALE_SECONDS)  # locks of other machines are not seen everywhere
         publish(data, path, staging, private=False)
 
     def remove(self, name: str) -> None:

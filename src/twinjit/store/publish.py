@@ -5,21 +5,68 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from io import FileIO
+from typing import TypeVar
 
 from twinjit.store.locked import LockedFile
 
-__all__ = ["publish", "sweep"]
+__all__ = ["STALE_SECONDS", "publish", "sweep", "write_whole"]
 
-# From what age on a file has no living writer, where the file system knows no locks.
-_STALE_SECONDS = 3600.0
+T = TypeVar("T")
+
+STALE_SECONDS = 3600.0
+"""From what age on a file has no living writer, where not all locks are seen."""
+
+
+def write_whole(
+    path: str, temporary: str, write: Callable[[FileIO], T], *, private: bool = True
+) -> T:
+    """Write a file that takes the place of any at a path in one step.
+
+    Whatever exception ends this call, nothing stays; what a killed process leaves at `temporary` is
+    for `sweep`. The file is not forced to the disk: after a loss of power it may be damaged, so
+    what reads it must check it.
+
+    Parameters
+    ----------
+    path
+        Where it shall appear.
+    temporary
+        Where it is written first, on the same file system, and locked meanwhile. Nothing is there.
+    write
+        Writes it, and may close it.
+    private
+        Whether only this user may read it; else the process's umask says who may.
+
+    Returns
+    -------
+    T
+        What `write` returned.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be made or moved; FileNotFoundError also if a folder is missing, or a
+        sweep took the file in the moment before it was locked.
+    """
+    try:
+        # No opener of ours: a signal between it and the file would lose the descriptor.
+        with LockedFile(temporary, "xb") as file:
+            _lock(file.fileno())
+            if private:
+                os.fchmod(file.fileno(), 0o600)
+            result = write(file)
+            os.replace(temporary, path)  # while the lock keeps a sweep off
+            return result
+    except BaseException:
+        _remove(temporary)
+        raise
 
 
 def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> None:
-    """Put a file in place in one step, over any other at that path.
-
-    The file is not forced to the disk: after a loss of power it may be
-    damaged, so what reads it must check it.
+    """Put a file in place in one step, over any other at that path; see `write_whole`.
 
     Parameters
     ----------
@@ -28,32 +75,23 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
     path
         Where it shall appear.
     staging
-        A folder of the same file system, in which it is written first, and locked meanwhile.
-        Whatever exception ends this call, nothing stays there; what a killed process leaves is for
-        `sweep`.
+        A folder of the same file system, in which it is written first.
     private
         Whether only this user may read it; else the process's umask says who may.
 
     Raises
     ------
     OSError
-        If the file cannot be written or moved; FileNotFoundError also if a folder is missing, or a
-        sweep took the file in the moment before it was locked.
+        If the file cannot be written, or as for `write_whole`.
     """
+
+    def write(file: FileIO) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
-    try:
-        # No opener of ours: a signal between it and the file would lose the descriptor.
-        with LockedFile(temporary, "xb") as file:
-            _lock(file.fileno())
-            if private:
-                os.fchmod(file.fileno(), 0o600)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[file.write(rest) :]
-            os.replace(temporary, path)  # while the lock keeps a sweep off
-    except BaseException:
-        _remove(temporary)
-        raise
+    write_whole(path, temporary, write, private=private)
 
 
 def sweep(staging: str, min_age: float = float("-inf")) -> int:
@@ -101,7 +139,7 @@ def _has_no_writer(descriptor: int, min_age: float) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        min_age = _STALE_SECONDS
+        min_age = STALE_SECONDS
     return time.time() - os.fstat(descriptor).st_mtime >= min_age
 
 
