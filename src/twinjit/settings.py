@@ -16,6 +16,7 @@ from twinjit.errors import CacheWarning, ConfigError
 from twinjit.settings_values import (
     KINDS,
     OTHER_NAMES,
+    SWITCH,
     is_none,
     parse_duration,
     parse_size,
@@ -31,10 +32,6 @@ _MIB = 1024**2
 _DAY = 86400.0
 _FILE_VARIABLE = "TWINJIT_SETTINGS"
 _PATHS = ("cache_dir", "shared_secret_file")
-_SWITCH = {
-    **dict.fromkeys(("on", "1", "true", "yes"), True),
-    **dict.fromkeys(("off", "0", "false", "no"), False),
-}
 
 
 @dataclass(frozen=True)
@@ -258,7 +255,7 @@ def _read_switch(switch: _Found) -> bool:
     if isinstance(value, bool):
         return value
     try:
-        return _SWITCH[value.strip().lower()]
+        return SWITCH[value.strip().lower()]
     except (AttributeError, KeyError):
         raise ConfigError(
             f"{switch.label} is {value!r}; set it to 'on' or 'off', or unset it"

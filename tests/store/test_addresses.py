@@ -4,9 +4,10 @@ import pytest
 
 from twinjit.errors import ConfigError
 from twinjit.store import redis
-from twinjit.store.addresses import shown, split_address, split_read_only
+from twinjit.store.addresses import split_read_only
 from twinjit.store.backends import open_backend
 from twinjit.store.deadline import DeadlineBackend
+from twinjit.store.objects import FilesystemBackend
 from twinjit.store.redis import RedisBackend
 
 PASSWORD = "hunter2"
@@ -20,12 +21,20 @@ PASSWORD = "hunter2"
         (f"rediss://me:{PASSWORD}@[::1]:1234?ssl_cert_reqs=none", "rediss://[::1]:1234"),
         (f"redis://host?password={PASSWORD}", "redis://host"),
         (f"unix://:{PASSWORD}@/run/redis.sock?db=3", "unix:///run/redis.sock"),
+        (f"unix://:12/{PASSWORD}@/run/redis.sock", "…"),
         ("file:///srv/cache", "file:///srv/cache"),
-        ("s3://bucket/twinjit", "s3://bucket/twinjit"),
+        ("file:///srv/job@2/cache", "file:///srv/job@2/cache"),
+        (f"memory://key:12/{PASSWORD}@place", "…"),
     ],
 )
 def test_no_password_is_shown(url: str, expected: str) -> None:
-    assert shown(split_address(url)) == expected
+    assert open_backend(url).url == expected
+
+
+def test_no_password_is_shown_where_a_package_is_missing() -> None:
+    with pytest.raises(ConfigError, match="s3fs") as caught:
+        FilesystemBackend(f"s3://key:12/{PASSWORD}@bucket/x")
+    assert PASSWORD not in caught.value.message
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
-from twinjit.store.addresses import shown, split_address
+from twinjit.settings_values import place_of_url
+from twinjit.store.addresses import split_address
 from twinjit.store.publish import STALE_SECONDS, publish, sweep
 
 __all__ = ["SCHEMES", "FilesystemBackend"]
@@ -54,23 +55,23 @@ class FilesystemBackend:
     def __init__(self, url: str, *, max_bytes: int | None = None) -> None:
         parts = split_address(url)
         self._scheme = parts.scheme
+        self._url = place_of_url(url)
         if not (parts.netloc or parts.path.strip("/")) or parts.query:
             raise ConfigError(
-                f"the shared cache's address, {shown(parts)}, is not a place for files; write "
+                f"the shared cache's address, {self._url}, is not a place for files; write "
                 "s3://bucket/path or file:///path, without options other than read-only"
             )
         if self._scheme == "file" and parts.netloc:
             raise ConfigError(
-                f"the shared cache's address, {shown(parts)}, names a host; write file:///path"
+                f"the shared cache's address, {self._url}, names a host; write file:///path"
             )
         for package in ("fsspec", _PACKAGES[self._scheme]):
             if package and find_spec(package) is None:
                 raise ConfigError(
-                    f"the shared cache at {shown(parts)} needs the package {package}; "
+                    f"the shared cache at {self._url} needs the package {package}; "
                     f"install twinjit[fsspec]{'' if package == 'fsspec' else f' and {package}'}"
                 )
         self._address = url.rstrip("/")
-        self._url = shown(parts)
         self._max_bytes = max_bytes
         self._swept = False  # whether remains of killed writers were looked for
         # What fsspec made of the address, and in which process: most cannot be used after a fork.

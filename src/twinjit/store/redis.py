@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
-from urllib.parse import SplitResult, parse_qsl
+from urllib.parse import parse_qsl
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
 from twinjit.lazily import lazily
-from twinjit.store.addresses import shown, split_address
+from twinjit.settings_values import LONGEST_AGE, place_of_url
+from twinjit.store.addresses import split_address
 from twinjit.store.deadline import check_timeout
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ _PREFIX = "twinjit:"
 # What the first round trip fetches at most, with the entry's size. If that is larger, yet within
 # the limit, another fetches all of it.
 _FIRST_BYTES = 64 * 1024
-
-_LONGEST_TTL = 9e9  # seconds; some 285 years
 
 _OPTIONS = frozenset(
     {"db", "username", "password", "ssl_ca_certs", "ssl_ca_path", "ssl_cert_reqs"}
@@ -74,20 +73,19 @@ class RedisBackend:
         ttl: float | None = None,
         max_bytes: int | None = None,
     ) -> None:
-        parts = _check_address(url)
+        _check_address(url)
+        self._url = place_of_url(url)
         check_timeout(timeout)
-        if ttl is not None and not 0.001 <= ttl <= _LONGEST_TTL:
+        if ttl is not None and not 0.001 <= ttl <= LONGEST_AGE:
             raise ConfigError(
-                f"the shared cache's ttl is {ttl}; give 0.001 to {_LONGEST_TTL:.0f} seconds, or "
+                f"the shared cache's ttl is {ttl}; give 0.001 to {LONGEST_AGE:.0f} seconds, or "
                 "none for no limit"
             )
         if find_spec("redis") is None:
             raise ConfigError(
-                f"the shared cache at {shown(parts)} needs the package redis; "
-                "install twinjit[redis]"
+                f"the shared cache at {self._url} needs the package redis; install twinjit[redis]"
             )
         self._address = url
-        self._url = shown(parts)
         self._timeout = timeout
         self._ttl_ms = None if ttl is None else int(1000 * ttl)
         self._max_bytes = max_bytes
@@ -153,7 +151,7 @@ class RedisBackend:
         )
 
 
-def _check_address(url: str) -> SplitResult:
+def _check_address(url: str) -> None:
     parts = split_address(url)
     local = parts.scheme == "unix"
     host = parts.hostname
@@ -175,7 +173,6 @@ def _check_address(url: str) -> SplitResult:
                 f"the shared cache's address has an option {unknown}; Twinjit knows read-only, "
                 + ", ".join(sorted(_OPTIONS))
             )
-    return parts
 
 
 @contextmanager
