@@ -173,17 +173,7 @@ class Compiler:
             As for `compile`.
         """
         clock = Clock()
-        subject = self._open(program, language, clock)
-        resolved = resolve_pipeline(self.pipeline, subject.program)
-        key = self._key(subject.fingerprint, resolved)
-        why = subject.why_unknown
-        if resolved.file_reader and not why:
-            why = f"the pipeline's pass {resolved.file_reader} reads files"
-        if why:
-            return Explanation(key, "compiled", direct=False, uncacheable=why)
-        identity = self._index.find(self._request(subject, clock)) or b""
-        direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
-        return Explanation(key, self._tiers.where(key.digest), direct)
+        return self._explain(self._open(program, language, clock), clock)
 
     def would_hit(self, program: object, *, language: str = "auto") -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
@@ -203,7 +193,7 @@ class Compiler:
             identity = self._index.find(self._request(subject, clock))
             if identity and self._tiers.where(identity[:DIGEST_SIZE]) != "compiled":
                 return True
-        return self.explain(program, language=language).tier != "compiled"
+        return self._explain(subject, clock).tier != "compiled"
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.
@@ -212,10 +202,9 @@ class Compiler:
         -------
         Mapping of str to int
             ``memory``, ``disk``, ``shared`` and ``compiled``: calls of `compile` by where the code
-            came from;
-            ``uncacheable``: compilations whose result has no identity, for a part of the program
-            or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out to be
-            of the very program, and of another; ``code_bytes``: code held in memory.
+            came from; ``uncacheable``: compilations whose result has no identity, for a part of the
+            program or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out
+            to be of the very program, and of another; ``code_bytes``: code held in memory.
         """
         with self._lock:
             counts = {name: self._counts[name] for name in _COUNTED}
@@ -241,6 +230,18 @@ class Compiler:
         load_mlir(clock)
         fingerprint = live_fingerprint(subject.source, self.policy)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
+
+    def _explain(self, subject: Subject, clock: Clock) -> Explanation:
+        resolved = resolve_pipeline(self.pipeline, subject.program)
+        key = self._key(subject.fingerprint, resolved)
+        why = subject.why_unknown
+        if resolved.file_reader and not why:
+            why = f"the pipeline's pass {resolved.file_reader} reads files"
+        if why:
+            return Explanation(key, "compiled", direct=False, uncacheable=why)
+        identity = self._index.find(self._request(subject, clock)) or b""
+        direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
+        return Explanation(key, self._tiers.where(key.digest), direct)
 
     def _find_by_request(
         self, request: bytes | None, subject: Subject

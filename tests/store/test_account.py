@@ -87,6 +87,18 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
     assert Account(str(path)).totals() == {}
 
 
+def test_more_names_than_fit_are_begun_anew(tmp_path: Path) -> None:
+    path = str(tmp_path / "account")
+    account = Account(path)
+    for number in range(1000):
+        account.add(f"event-{number}")
+    account.flush()
+    assert account.totals() == {}
+    account.add("x")
+    account.flush()
+    assert Account(path).totals() == {"x": 1}
+
+
 def test_counting_begins_anew(tmp_path: Path) -> None:
     path = str(tmp_path / "account")
     account, other = Account(path), Account(path)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from blake3 import blake3
 
-from twinjit.forks import fork_lock
+from twinjit.forks import fork_lock, start_anew_in_children
 from twinjit.store.files import open_book
 
 __all__ = ["Account"]
@@ -84,10 +84,12 @@ class _Events:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lock = fork_lock()  # guards the two below, and is held while the file is written
+        # Guards the two below. Held while the file is read or written, which waits for nobody: who
+        # has the file locked is passed by.
+        self._lock = fork_lock()
         self._pending: Counter[str] = Counter()
         self._flushed = time.monotonic()
-        _all.add(self)
+        start_anew_in_children(self)
 
     def add(self, event: str, count: int) -> None:
         with self._lock:
@@ -110,12 +112,12 @@ class _Events:
             time.sleep(_LAST_PAUSE_SECONDS)
 
     def reset(self) -> bool:
-        with self._lock:
-            self._pending.clear()
-            for _ in range(_LAST_TRIES):
+        for _ in range(_LAST_TRIES):
+            with self._lock:
+                self._pending.clear()
                 if not os.path.exists(self._path) or _add_to(self._path, Counter(), anew=True):
                     return True
-                time.sleep(_LAST_PAUSE_SECONDS)
+            time.sleep(_LAST_PAUSE_SECONDS)
         return False
 
     def totals(self) -> Counter[str]:
@@ -123,19 +125,8 @@ class _Events:
             return _read(self._path) + self._pending
 
     def start_anew(self) -> None:
-        """In a forked child: what was gathered is the parent's to tell."""
+        """Drop what was gathered: in a forked child, it is the parent's to tell."""
         self._pending = Counter()
-
-
-_all: weakref.WeakSet[_Events] = weakref.WeakSet()
-
-
-def _start_all_anew() -> None:
-    for events in list(_all):
-        events.start_anew()
-
-
-os.register_at_fork(after_in_child=_start_all_anew)
 
 
 def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
@@ -179,5 +170,8 @@ def _decode(data: bytes) -> Counter[str]:
     body, checksum = data[:-_CHECKSUM_SIZE], data[-_CHECKSUM_SIZE:]
     if not body.startswith(_MAGIC) or blake3(body).digest() != checksum:
         return Counter()
-    counts: Counter[str] = Counter(json.loads(body[len(_MAGIC) :]))
+    try:
+        counts: Counter[str] = Counter(json.loads(body[len(_MAGIC) :]))
+    except ValueError:  # more than the page takes: cut short when it was written
+        return Counter()
     return counts
