@@ -231,6 +231,16 @@ def test_prune_by_age(tmp_path: Path) -> None:
     assert kept == [0, 1, 2, 3]
 
 
+def test_prune_by_age_and_bound(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    for number in range(10):
+        store.put(numbered_artifact(number))
+        set_age(path_of(store, numbered_artifact(number).key_digest), 1000 * number)
+    assert store.prune(max_bytes=4 * BLOCK, max_age=6500).entries == 6  # 7 to 9, then 4 to 6
+    left = {entry.key_digest for entry in store.entries()}
+    assert left == {numbered_artifact(number).key_digest for number in range(4)}
+
+
 def test_misses_that_eviction_caused_are_told(tmp_path: Path) -> None:
     store = DiskStore(tmp_path, max_bytes=10 * BLOCK)
     for number in range(30):

@@ -28,7 +28,7 @@ __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
 #   direct/<64 digits>.ref    one direct record (direct.py), by its source's digest
 #
 # sorted by name, without times and owners, so that the same entries give the same bytes. In a
-# signed bundle, each is sealed under its name (seal.py).
+# signed bundle, each is sealed under its name (seal.py). A bundle has no version: each member has.
 _OBJECT = ("objects/", ".tj")
 _RECORD = ("direct/", ".ref")
 

@@ -16,7 +16,7 @@ __all__ = ["Evicted"]
 #
 # A digest's slot is its bytes 8 to 15 as a little-endian number, modulo 8192. What is evicted later
 # takes the slot of what was evicted before, so the table tells of some eight thousand evictions. A
-# slot is written in one call; nobody holds a lock.
+# slot is written in one call; nobody holds a lock. Its version is that of the layout (layout.py).
 _SLOTS = 8192
 _SLOT_SIZE = 8
 

@@ -35,6 +35,7 @@ Outcome = Literal[
 # n mod 256, and its turn is an exclusive lock of an open file description (F_OFD_SETLK) on the byte
 # at n >> 2, which need not exist. If two keys meet in a byte, one waits for the other; if they do
 # in a mark, one may be overwritten before it is seen, and those waiting go one after another.
+# Its version is that of the layout (layout.py).
 _MARKS = 256
 _MARK = struct.Struct("8s8s")
 

@@ -17,7 +17,7 @@ BLOCK = 4096
 
 # The ledger is a file whose length in bytes is the total in blocks. Its content means nothing and
 # is zero. An append adds to the total in one step even when several processes do it at once, and
-# the total is read with one fstat.
+# the total is read with one fstat. Its version is that of the layout (layout.py).
 
 
 def blocks(size: int) -> int:
