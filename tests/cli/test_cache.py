@@ -20,6 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import twinjit
 from tests.cli.programs import SAXPY, TWICE
 from tests.samples import numbered_artifact
+from tests.store.entries import entry_path, set_age
 from twinjit.cli.cache.stats import _REASONS
 from twinjit.cli.cache.stores import unique_prefixes
 
@@ -60,7 +61,7 @@ def store(root):
     store = twinjit.DiskStore(root)
     for number in (1, 2, 3):
         store.put(numbered_artifact(number, 5000 * number))
-        age(path_of(root, number), 1000 * number)
+        set_age(path_of(root, number), 1000 * number)
     store.put_direct(b"s" * 32, digest(1))
     store.account.flush()
     return store
@@ -79,13 +80,7 @@ def digest(number):
 
 
 def path_of(root, number):
-    name = digest(number).hex()
-    return root / "v1" / "objects" / name[:2] / f"{name[2:]}.tj"
-
-
-def age(path, seconds):
-    moment = time.time() - seconds
-    os.utime(path, (moment, moment))
+    return entry_path(root, digest(number))
 
 
 def damage(root, number):
@@ -121,7 +116,7 @@ def test_prune_by_age(ok, store, root):
 def test_prune_sweeps_what_killed_processes_left(ok, store, root):
     left = root / "v1" / "tmp" / "left"
     left.write_bytes(b"x")
-    age(left, 10 * 86400)
+    set_age(left, 10 * 86400)
     assert "and 1 remain of killed processes, from" in ok("cache", "prune")
 
 
@@ -315,8 +310,7 @@ def test_verify_removes_on_request(cli, ok, store, root):
 
 def test_verify_leaves_what_another_release_wrote(ok, data, root, store):
     entry = (GOLDEN / "artifact-v1.tj").read_bytes()
-    name = entry[16:48].hex()
-    path = root / "v1" / "objects" / name[:2] / f"{name[2:]}.tj"
+    path = entry_path(root, entry[16:48])
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(entry)
     path.chmod(0o600)
@@ -378,7 +372,7 @@ def test_list_of_nothing(ok, data, root):
 
 def test_list(compiled, data, ok, root):
     (entry,) = data("cache", "list")["entries"]
-    path = root / "v1" / "objects" / compiled[:2] / f"{compiled[2:]}.tj"
+    path = entry_path(root, bytes.fromhex(compiled))
     assert (entry["key"], entry["file"], entry["tier"]) == (compiled, str(path), "disk")
     assert entry["bytes"] == path.stat().st_size
     assert entry["used"] == pytest.approx(path.stat().st_mtime)
@@ -421,7 +415,7 @@ def test_to_look_is_not_to_use(store, ok, root, tmp_path):
 
 
 def test_list_shows_the_damaged(store, ok, data, root):
-    age(damage(root, 2), 2000)
+    set_age(damage(root, 2), 2000)
     bad = data("cache", "list")["entries"][1]
     assert (bad["key"], bad["functions"]) == (digest(2).hex(), None)
     assert bad["bad"]["reason"] == "damaged"
