@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import largest_file, open_descriptors
-from twinjit.store.publish import publish, sweep
+from twinjit.store.publish import publish, sweep, write_whole
 
 
 @pytest.fixture
@@ -60,6 +61,22 @@ def test_a_missing_staging_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         publish(b"x", str(tmp_path / "file"), str(tmp_path / "missing"))
     assert sweep(str(tmp_path / "missing")) == 0
+
+
+def test_what_is_being_written_was_never_open_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fchmod", lambda *_: None)  # as if others came before it
+    before = os.umask(0)
+    try:
+        mode = write_whole(
+            str(tmp_path / "file"),
+            str(tmp_path / "temporary"),
+            lambda file: os.fstat(file.fileno()).st_mode,
+        )
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(mode) == 0o600
 
 
 # Python closes a file that an interrupt took before it was bound to a name, and warns of it.

@@ -73,6 +73,7 @@ class FilesystemBackend:
                 )
         self._address = url.rstrip("/")
         self._max_bytes = max_bytes
+        # The two below have no lock: at worst, two threads look, or open, at once.
         self._swept = False  # whether remains of killed writers were looked for
         # What fsspec made of the address, and in which process: most cannot be used after a fork.
         # It is kept because fsspec keeps one for each thread, and a deadline makes many threads.

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from io import FileIO
 from typing import TypeVar
 
@@ -15,6 +16,9 @@ from twinjit.store.locked import LockedFile
 __all__ = ["STALE_SECONDS", "publish", "sweep", "write_whole"]
 
 T = TypeVar("T")
+
+# In C alone: a signal between an opener in Python and the file would lose the descriptor.
+_open_privately = partial(os.open, mode=0o600)
 
 STALE_SECONDS = 3600.0
 """From what age on a file has no living writer, where not all locks are seen."""
@@ -52,8 +56,8 @@ def write_whole(
         sweep took the file in the moment before it was locked.
     """
     try:
-        # No opener of ours: a signal between it and the file would lose the descriptor.
-        with LockedFile(temporary, "xb") as file:
+        # Never open to others, not even until its mode is set.
+        with LockedFile(temporary, "xb", _open_privately if private else None) as file:
             _lock(file.fileno())
             if private:
                 os.fchmod(file.fileno(), 0o600)
