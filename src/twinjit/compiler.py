@@ -245,13 +245,13 @@ class Compiler:
     def _find_by_request(
         self, request: bytes | None, subject: Subject
     ) -> tuple[LoadedCode, Tier] | None:
-        identity = self._index.find(request)
-        if request is None or identity is None or self.confirm == "always":
+        if request is None or self.confirm == "always":
             return None
-        found = self._tiers.find(identity, subject.constants)
+        identity = self._index.fetch(request)
+        found = identity and self._tiers.find(identity, subject.constants)
         if found:
             self._remember(request, subject, found[0])
-        return found
+        return found or None
 
     def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
         # Of a live module, the fingerprint does not tell which constants it has.
