@@ -24,7 +24,13 @@ from twinjit.forks import fork_lock
 from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
-from twinjit.options import check_options, open_shared_store, open_store, pipeline_request
+from twinjit.options import (
+    check_options,
+    choose_target,
+    open_shared_store,
+    open_store,
+    pipeline_request,
+)
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
@@ -103,7 +109,7 @@ class Compiler:
         settings = settings or Settings.load()
         self.pipeline = pipeline
         self.opt_level = opt_level
-        self.target = target or Target.named(settings.target)
+        self.target = target or choose_target(settings)
         self.target.check_runs_here()
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm

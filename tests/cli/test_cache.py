@@ -601,3 +601,12 @@ def test_entries_of_a_real_program_are_listed_after_an_import(ok, data, root, tm
     ok("cache", "import", tmp_path / "bundle.tar")
     (entry,) = data("cache", "list")["entries"]
     assert entry["functions"] == ["saxpy", "gcd"]
+
+
+def test_settings_that_only_compiling_needs_are_no_obstacle(ok, fails, mlir, monkeypatch):
+    monkeypatch.setenv("TWINJIT_TARGET", "x86-64-v9")
+    monkeypatch.setenv("TWINJIT_SHARED_URL", "nosuch://host")
+    assert ok("cache", "stats").startswith("path ")
+    message = fails(1, "explain", mlir(TWICE))
+    assert "TWINJIT_TARGET is 'x86-64-v9'" in message
+    assert "it has x86-64," in message
