@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact, decode, encode
-from twinjit.errors import ArtifactError, BundleError
+from twinjit.errors import ArtifactError, BundleError, SealError
 from twinjit.key import DIGEST_SIZE
 from twinjit.store.base import Store
 from twinjit.store.direct import decode_record, encode_record
@@ -220,6 +220,10 @@ class _Import:
         data = file.read(member.size)
         if self._seal:
             data = self._seal.unwrap(member.name, data)
+        elif Seal.is_on(data):
+            raise SealError(
+                "the entry is signed; to check that, give the secret: TWINJIT_SHARED_SECRET_FILE"
+            )
         if key_digest:
             self._take_artifact(key_digest, data)
         else:
@@ -300,7 +304,9 @@ def _published(path: str) -> Iterator[BinaryIO]:
             os.fchmod(file.fileno(), 0o600)
             yield file
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # the user knows nothing of the other name
+            raise type(error)(error.errno, error.strerror, path) from error
         raise
