@@ -58,7 +58,7 @@ _CONVENTION = "1"
 class Compiler:
     """Compiles programs, each distinct one once.
 
-    Any number of threads may share one.
+    Any number of threads may share one. A store that fails is a `CacheWarning`, never an error.
 
     Parameters
     ----------
@@ -78,19 +78,26 @@ class Compiler:
         Code of another program is discarded and counted (``refuted``), and the program compiled.
     cache
         True for the disk store that `settings` names; False, None or ``"off"`` for none; or a
-        directory.
+        directory. Other compilers, threads and processes may use it, too.
     shared
         True for the store that `settings` names and several machines share; False or None for
         none; a URL; or a `Backend` to make it on.
     settings
-        Settings; by default the environment's.
+        Settings; by default ``Settings.load()``: of the environment and the settings file.
+
+    Attributes
+    ----------
+    store, shared
+        The `DiskStore` and the `SharedStore`, for their ``stats``; None where there is none.
+    target
+        The `Target` in use.
 
     Raises
     ------
     ConfigError
         If an option or a setting of the environment cannot be used.
     TargetError
-        If code for `target` cannot run in this process.
+        If code for `target`, or for the target that `settings` names, cannot run in this process.
     """
 
     def __init__(

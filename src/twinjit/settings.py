@@ -41,6 +41,9 @@ _SWITCH = {
 class Settings:
     """Defaults of a process.
 
+    `load` looks for the user's. Made directly, settings are those given and the defaults below:
+    without `cache_dir`, there is no disk store.
+
     Attributes
     ----------
     cache_dir
@@ -62,7 +65,8 @@ class Settings:
     shared_timeout
         Seconds after which an operation on it has failed.
     shared_ttl
-        Seconds for which it shall keep an entry; None for as long as it likes.
+        Seconds after its last use for which it shall keep an entry; None for as long as it likes.
+        Only Redis can be told; see ``docs/cache.md`` for the others.
     shared_max_entry_bytes
         Size above which an entry is not sent there, nor taken from there.
     shared_secret
