@@ -29,7 +29,8 @@ Confirm = Literal["never", "always"]
 
 _MIB = 1024**2
 _DAY = 86400.0
-_FILE_VARIABLE = "TWINJIT_SETTINGS"
+_PREFIX = "TWINJIT_"
+_FILE_VARIABLE = f"{_PREFIX}SETTINGS"
 _PATHS = ("cache_dir", "shared_secret_file")
 _SWITCH = {
     **dict.fromkeys(("on", "1", "true", "yes"), True),
@@ -143,6 +144,14 @@ class Settings:
             raise ConfigError(f"{_FILE_VARIABLE} is {named!r}; give an absolute path, or 'off'")
         return path
 
+    @staticmethod
+    def unknown_variables(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        """Name the variables that begin with ``TWINJIT_`` and that `load` does not know, sorted."""
+        env = os.environ if environment is None else environment
+        names = (*KINDS, *OTHER_NAMES.values())
+        known = {_FILE_VARIABLE, *(f"{_PREFIX}{name.upper()}" for name in names)}
+        return tuple(sorted(name for name in set(env) - known if name.startswith(_PREFIX)))
+
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Settings:
         """Put together the settings of this process.
@@ -212,7 +221,7 @@ def _find(env: Mapping[str, str], given: Mapping[str, object]) -> dict[str, _Fou
 def _read_environment(env: Mapping[str, str], names: list[str]) -> dict[str, _Found]:
     found = {}
     for name in names:
-        variable = f"TWINJIT_{name.upper()}"
+        variable = f"{_PREFIX}{name.upper()}"
         if value := env.get(variable):
             if name in _PATHS and not is_none(value):
                 value = os.path.abspath(_expand(value, env))
