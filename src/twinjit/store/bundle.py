@@ -12,7 +12,7 @@ from io import BufferedWriter, FileIO
 from typing import BinaryIO, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact, encode
-from twinjit.errors import ArtifactError, BundleError
+from twinjit.errors import ArtifactError, BundleError, SealError
 from twinjit.key import DIGEST_SIZE
 from twinjit.store.base import Store
 from twinjit.store.direct import decode_record, encode_record
@@ -150,7 +150,12 @@ def export_bundle(
         return Exported(len(wanted) - len(left_out), len(records), size, left_out)
 
     path = os.fspath(path)
-    return write_whole(path, f"{path}.{os.getpid()}-{os.urandom(8).hex()}.part", write)
+    temporary = f"{path}.{os.getpid()}-{os.urandom(8).hex()}.part"
+    try:
+        return write_whole(path, temporary, write)
+    except OSError as error:  # the user knows nothing of the other name
+        error.filename, error.filename2 = path, None
+        raise
 
 
 def _encoded(found: Artifact | Bad) -> bytes | str:
@@ -232,6 +237,10 @@ class _Import:
         data = file.read(member.size)
         if self._seal:
             data = self._seal.unwrap(member.name, data)
+        elif Seal.is_on(data):
+            raise SealError(
+                "the entry is signed; to check that, give the secret: TWINJIT_SHARED_SECRET_FILE"
+            )
         if key_digest:
             self._take_artifact(key_digest, data)
         else:

@@ -44,7 +44,7 @@ class DiskStore(Directory):
     Sizes are counted in blocks of 4 KiB, direct records included. When files exceed the bound,
     those used longest ago are removed until the rest and the new entry take nine tenths of it. The
     bound can be exceeded while other processes put, and, after a loss of power cut the ledger
-    short, until the next scan; see `Room`.
+    short, until the next scan; see `Room`. An entry that takes most of the bound is not kept.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class Faults:
         cure = self._medium.cures.get(kind, self._medium.otherwise)
         warn_of_cache(
             f"Twinjit goes on without its {self._medium.title} {self._place} for now ({kind}): "
-            f"{error}. {cure}"
+            f"{str(error).rstrip('.')}. {cure}"
         )
 
 

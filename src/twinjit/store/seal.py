@@ -64,6 +64,11 @@ class Seal:
         self.key_id = blake3(secret, derive_key_context=_ID_CONTEXT).hexdigest(_ID_SIZE)
         """16 hexadecimal digits that tell secrets apart and can be shown to anyone."""
 
+    @staticmethod
+    def is_on(data: bytes) -> bool:
+        """Say whether bytes claim to be signed, with whatever secret."""
+        return data.startswith(_MAGIC)
+
     def wrap(self, name: str, data: bytes) -> bytes:
         """Sign bytes that will be found under `name`."""
         return _HEADER.pack(_MAGIC, _VERSION, self._mac(_VERSION, name, data)) + data
@@ -78,7 +83,7 @@ class Seal:
         ArtifactVersionError
             If it was, by a release that writes another version.
         """
-        if len(data) < _HEADER.size or not data.startswith(_MAGIC):
+        if len(data) < _HEADER.size or not self.is_on(data):
             raise SealError("the entry is not signed")
         _, version, mac = _HEADER.unpack_from(data)
         content = memoryview(data)[_HEADER.size :]

@@ -39,6 +39,8 @@ T = TypeVar("T")
 #   [ID/]v2/objects/abcdef…    one artifact (entry.py), by its key's digest
 #   [ID/]v2/direct/abcdef…     one direct record (direct.py), by its source's digest
 #
+# Numbered on its own: the disk store's layout has another version.
+#
 # 2: as above, with entries of version 2 (entry.py), before which there was no shared store.
 _LAYOUT = "v2"
 
@@ -78,7 +80,8 @@ class SharedStore:
     running out of memory is a fault, and says nothing about the backend.
 
     What is found is checked: its size, its signature if there is a secret, its checksum, and that
-    it belongs to the key. If it fails it is a miss; it stays until a put replaces it.
+    it belongs to the key. If it fails it is a miss; it stays until a put replaces it. Only what
+    turns out to be of no use when it is linked is removed (`discard`).
 
     How many entries there are cannot be told: `StoreStats.entries` and `bytes` are 0.
 

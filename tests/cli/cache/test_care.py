@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.cache.stores import damage, digest, path_of
+from tests.cli.programs import TWICE
 from tests.store.entries import entry_path, set_age
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -163,3 +164,12 @@ def test_verify_shows_on_terminals_how_far_it_is(store):
     os.close(terminal)
     assert done.returncode == 0
     assert done.stdout.startswith(b"read 4 files")
+
+
+def test_settings_that_only_compiling_needs_are_no_obstacle(ok, fails, mlir, monkeypatch):
+    monkeypatch.setenv("TWINJIT_TARGET", "x86-64-v9")
+    monkeypatch.setenv("TWINJIT_SHARED_URL", "nosuch://host")
+    assert ok("cache", "stats").startswith("path ")
+    message = fails(1, "explain", mlir(TWICE))
+    assert "TWINJIT_TARGET is 'x86-64-v9'" in message
+    assert "it has x86-64," in message
