@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from blake3 import blake3
 
 from twinjit.forks import fork_lock
-from twinjit.store.files import open_book
+from twinjit.store.files import check_private, close, open_book
 
 __all__ = ["Account"]
 
@@ -36,6 +36,7 @@ _FLUSH_SECONDS = 1.0
 _LAST_TRIES = 20
 _LAST_PAUSE_SECONDS = 0.005
 _SINCE = "since"
+_TOO_MANY = 1 << 63
 
 
 class Account:
@@ -49,7 +50,8 @@ class Account:
     Parameters
     ----------
     path
-        The file. Its folder is not made: before the first put of a store there is no account.
+        The file. Its folder is not made: before the first put of a store there is no account. Where
+        the folder is not this user's alone, the file is neither written nor read.
     """
 
     def __init__(self, path: str) -> None:
@@ -141,6 +143,7 @@ os.register_at_fork(after_in_child=_start_all_anew)
 def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     """Add counts to those in a file, or replace them; False where that cannot be done now."""
     try:
+        check_private(os.path.dirname(path))
         descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
     except OSError:
         return False
@@ -153,11 +156,12 @@ def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     except OSError:
         return False
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _read(path: str) -> Counter[str]:
     try:
+        check_private(os.path.dirname(path))
         descriptor = open_book(path, os.O_RDONLY)
     except OSError:
         return Counter()
@@ -166,7 +170,7 @@ def _read(path: str) -> Counter[str]:
     except OSError:
         return Counter()
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _encode(counts: Counter[str]) -> bytes:
@@ -179,5 +183,14 @@ def _decode(data: bytes) -> Counter[str]:
     body, checksum = data[:-_CHECKSUM_SIZE], data[-_CHECKSUM_SIZE:]
     if not body.startswith(_MAGIC) or blake3(body).digest() != checksum:
         return Counter()
-    counts: Counter[str] = Counter(json.loads(body[len(_MAGIC) :]))
-    return counts
+    try:
+        counts = json.loads(body[len(_MAGIC) :])
+    except (ValueError, RecursionError):
+        return Counter()
+    return Counter(counts) if _are_counts(counts) else Counter()
+
+
+def _are_counts(found: object) -> bool:
+    return isinstance(found, dict) and all(
+        type(count) is int and abs(count) < _TOO_MANY for count in found.values()
+    )
