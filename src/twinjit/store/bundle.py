@@ -9,6 +9,7 @@ import os
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import BinaryIO, NamedTuple, Protocol
 
 from twinjit.artifact import Artifact, decode, encode
@@ -124,6 +125,8 @@ def export_bundle(
     ------
     ConfigError
         If the secret is too short.
+    BundleError
+        If the path is none.
     OSError
         If the file cannot be written.
     """
@@ -131,7 +134,7 @@ def export_bundle(
     records = sorted(record for record in store.records() if record[1] in wanted)
     seal = Seal(secret) if secret is not None else None
     left_out: dict[str, str] = {}
-    with _published(os.fspath(path)) as file:
+    with _published(_checked(path)) as file:
         for source_digest, key_digest in records:
             name = _name(source_digest, _RECORD)
             _write(file, name, encode_record(source_digest, key_digest), seal)
@@ -173,14 +176,15 @@ def import_bundle(
     Raises
     ------
     BundleError
-        If the file is no bundle, or ends before its end. What came whole before that was taken.
+        If the path is none, or the file no bundle, or ends before its end. What came whole before
+        that was taken.
     ConfigError
         If the secret is too short.
     OSError
         If the file cannot be read.
     """
     importing = _Import(store, Seal(secret) if secret is not None else None, max_member_bytes)
-    with open(path, "rb") as file:
+    with open(_checked(path), "rb") as file:
         try:
             importing.take_all(file)
         except BundleError as error:
@@ -291,13 +295,20 @@ def _write(file: BinaryIO, name: str, data: bytes, seal: Seal | None) -> None:
     file.write(bytes(-len(data) % tarfile.BLOCKSIZE))
 
 
+def _checked(path: str | os.PathLike[str]) -> str:
+    """Return a path as text; a number would be a descriptor to `open`, which closed it."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in (name := os.fspath(path)):
+        raise BundleError(f"{path!r} is no path of a file; give one as text")
+    return name
+
+
 @contextmanager
 def _published(path: str) -> Iterator[BinaryIO]:
     """Give a new file, private to the user, that replaces the one at a path if all goes well."""
     temporary = f"{path}.{os.getpid()}-{os.urandom(8).hex()}.part"
     try:
-        with open(temporary, "xb") as file:
-            os.fchmod(file.fileno(), 0o600)
+        # Never open to others, not even for the moment until a mode could be set.
+        with open(temporary, "xb", opener=partial(os.open, mode=0o600)) as file:
             yield file
         os.replace(temporary, path)
     except BaseException:

@@ -22,9 +22,9 @@ _LONGEST_SECONDS = 1e6
 
 def check_timeout(seconds: float) -> None:
     """Raise `ConfigError` unless it is a number of seconds that a call can be waited for."""
-    if not 0 < seconds <= _LONGEST_SECONDS:
+    if not isinstance(seconds, (int, float)) or not 0 < seconds <= _LONGEST_SECONDS:
         raise ConfigError(
-            f"the shared cache's timeout is {seconds}; give seconds above 0, and at most "
+            f"the shared cache's timeout is {seconds!r}; give seconds above 0, and at most "
             f"{_LONGEST_SECONDS:.0f}"
         )
 

@@ -85,9 +85,9 @@ class RedisBackend:
     ) -> None:
         parts = _check_address(url)
         check_timeout(timeout)
-        if ttl is not None and not 0.001 <= ttl <= _LONGEST_TTL:
+        if ttl is not None and not (isinstance(ttl, (int, float)) and 0.001 <= ttl <= _LONGEST_TTL):
             raise ConfigError(
-                f"the shared cache's ttl is {ttl}; give 0.001 to {_LONGEST_TTL:.0f} seconds, or "
+                f"the shared cache's ttl is {ttl!r}; give 0.001 to {_LONGEST_TTL:.0f} seconds, or "
                 "none for no limit"
             )
         if find_spec("redis") is None:
