@@ -156,3 +156,10 @@ _PASSWORD = st.text("abyz/?#:", max_size=9)
 def test_no_password_is_shown(text: str, rest: str) -> None:
     assert "secret" not in place_of_url(f"redis://ada:{text}secret{text}@{rest}")
     assert "secret" not in place_of_url(f"redis://host/?password={text}secret{text}")
+
+
+@pytest.mark.parametrize("value", [None, 5, 2.5, True, b"5", [], {}])
+def test_what_is_no_text(value: object) -> None:
+    for parse in (parse_size, parse_duration):
+        with pytest.raises(ConfigError, match="is not a text"):
+            parse(value)  # type: ignore[operator]

@@ -52,9 +52,9 @@ def parse_size(text: str) -> int:
     Raises
     ------
     ConfigError
-        If the text is no whole number with such a suffix.
+        If the text is no whole number with such a suffix, or no text.
     """
-    number = text.strip().upper()
+    number = _text(text).strip().upper()
     for ending in ("IB", "B"):
         stem = number.removesuffix(ending)
         if stem != number and stem[-1:] in tuple("KMGT"):
@@ -79,9 +79,9 @@ def parse_duration(text: str) -> float:
     Raises
     ------
     ConfigError
-        If the text is no decimal number with such a suffix.
+        If the text is no decimal number with such a suffix, or no text.
     """
-    number = text.strip()
+    number = _text(text).strip()
     unit = next((each for each in _SECONDS if number.endswith(each)), "")
     decimal = number.removesuffix(unit).rstrip()
     whole, point, fraction = decimal.partition(".")
@@ -168,6 +168,12 @@ class Kind:
                 raise ConfigError(f"{label}: {error}") from None
         self.check(label, value)
         return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{value!r} is not a text; give one such as '90'")
+    return value
 
 
 def _is_number(digits: str) -> bool:

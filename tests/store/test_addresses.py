@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from twinjit.errors import ConfigError
@@ -128,3 +130,18 @@ def test_read_only(url: str, expected: tuple[str, bool]) -> None:
 def test_read_only_that_is_neither() -> None:
     with pytest.raises(ConfigError, match="'maybe'; give true or false"):
         split_read_only("redis://h?read-only=maybe")
+
+
+@pytest.mark.parametrize("value", [b"x", "", "nan", [], object()])
+@pytest.mark.parametrize("url", ["redis://host", "file:///a/path"])
+def test_what_is_no_number(url: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match="timeout is"):
+        open_backend(url, value)
+    with pytest.raises(ConfigError, match="ttl is"):
+        open_backend("redis://host", 0.5, value)
+
+
+@pytest.mark.parametrize("value", [None, 5, b"redis://host", []])
+def test_what_is_no_text(value: Any) -> None:
+    with pytest.raises(ConfigError, match="give text"):
+        open_backend(value)

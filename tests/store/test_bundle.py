@@ -397,3 +397,21 @@ def test_a_secret_that_can_be_guessed(
     with pytest.raises(ConfigError, match="secret"):
         import_bundle(empty, bundle, secret=secret)
     assert bundle.read_bytes() == before
+
+
+@pytest.mark.parametrize("path", [-1, 0, True, None, b"x", "a\0b", 2.5])
+def test_what_is_no_path(full: Store, path: object) -> None:
+    with pytest.raises(BundleError, match="no path"):
+        export_bundle(full, path)  # type: ignore[arg-type]
+    with pytest.raises(BundleError, match="no path"):
+        import_bundle(full, path)  # type: ignore[arg-type]
+    os.fstat(0)  # was not closed
+
+
+def test_nobody_else_can_read_a_bundle(full: Store, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        export_bundle(full, tmp_path / "bundle")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "bundle").stat().st_mode & 0o777 == 0o600

@@ -124,7 +124,7 @@ def test_clear(tmp_path: Path) -> None:
     store = DiskStore(tmp_path)
     store.put(numbered_artifact(1))
     store.put_direct(bytes(32), bytes(32))
-    (tmp_path / "v1" / "tmp" / "left").write_bytes(b"x")
+    (tmp_path / "v1" / "tmp" / "1-0123456789abcdef").write_bytes(b"x")
     store.clear()
     assert files_in(tmp_path) == []
     assert (tmp_path / "v1" / "ledger").stat().st_size == 0
@@ -165,7 +165,7 @@ def test_the_bound_holds_after_the_ledger_is_lost(tmp_path: Path) -> None:
 def test_puts_below_the_bound_do_not_scan(tmp_path: Path) -> None:
     store = DiskStore(tmp_path)
     store.put(numbered_artifact(0))
-    left = tmp_path / "v1" / "tmp" / "left"
+    left = tmp_path / "v1" / "tmp" / "1-0123456789abcdef"
     left.write_bytes(b"x")
     for number in range(50):
         store.put(numbered_artifact(number))
@@ -181,7 +181,7 @@ def test_puts_below_the_bound_do_not_scan(tmp_path: Path) -> None:
 
 def test_remains_of_a_killed_writer_are_swept_by_the_next_run(tmp_path: Path) -> None:
     DiskStore(tmp_path).put(numbered_artifact(0))
-    left = tmp_path / "v1" / "tmp" / "left"
+    left = tmp_path / "v1" / "tmp" / "1-0123456789abcdef"
     left.write_bytes(b"x")
     assert DiskStore(tmp_path).put(numbered_artifact(1))
     assert not left.exists()
@@ -281,12 +281,12 @@ def test_prune_to_another_bound_and_of_stale_temporaries(tmp_path: Path) -> None
     for number in range(10):
         store.put(numbered_artifact(number))
     staging = tmp_path / "v1" / "tmp"
-    (staging / "left").write_bytes(b"x")
-    with (staging / "being written").open("wb") as file:
+    (staging / "1-0123456789abcdef").write_bytes(b"x")
+    with (staging / "2-0123456789abcdef").open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert store.prune(4 * BLOCK + 100) == Pruned(entries=6, bytes=6 * BLOCK, temporaries=1)
-        assert os.listdir(staging) == ["being written"]
-    (staging / "being written").unlink()
+        assert os.listdir(staging) == ["2-0123456789abcdef"]
+    (staging / "2-0123456789abcdef").unlink()
     assert store.prune() == Pruned()
     assert (tmp_path / "v1" / "ledger").stat().st_size == 4
 

@@ -108,15 +108,26 @@ def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path, staging: Path
 
 
 def test_sweep_removes_what_has_no_writer(staging: Path) -> None:
-    for name in ("left", "being written"):
+    left, written, folder, link = (f"{number}-0123456789abcdef" for number in range(1, 5))
+    for name in (left, written, "not ours"):
         (staging / name).write_bytes(b"x")
-    (staging / "folder").mkdir()
-    (staging / "link").symlink_to(staging / "left")
-    with (staging / "being written").open("rb") as file:
+    (staging / folder).mkdir()
+    (staging / link).symlink_to(staging / "not ours")
+    with (staging / written).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert sweep(str(staging)) == 1
-        assert sorted(os.listdir(staging)) == ["being written", "folder", "link"]
+        assert sorted(os.listdir(staging)) == [written, folder, link, "not ours"]
     assert sweep(str(staging)) == 1
+
+
+def test_sweep_follows_no_link(staging: Path) -> None:
+    name = "1-0123456789abcdef"
+    (staging / name).touch()
+    link = staging.with_name("link")
+    link.symlink_to(staging)
+    with pytest.raises(OSError, match="link"):
+        sweep(str(link))
+    assert os.listdir(staging) == [name]
 
 
 def test_a_file_is_locked_while_it_is_written(tmp_path: Path, staging: Path) -> None:

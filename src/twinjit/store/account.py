@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from blake3 import blake3
 
 from twinjit.forks import fork_lock, start_anew_in_children
-from twinjit.store.files import open_book
+from twinjit.store.files import check_private, close, open_book
 
 __all__ = ["Account"]
 
@@ -36,6 +36,7 @@ _FLUSH_SECONDS = 1.0
 _LAST_TRIES = 20
 _LAST_PAUSE_SECONDS = 0.005
 _SINCE = "since"
+_TOO_MANY = 1 << 63
 
 
 class Account:
@@ -49,7 +50,8 @@ class Account:
     Parameters
     ----------
     path
-        The file. Its folder is not made: before the first put of a store there is no account.
+        The file. Its folder is not made: before the first put of a store there is no account. Where
+        the folder is not this user's alone, the file is neither written nor read.
     """
 
     def __init__(self, path: str) -> None:
@@ -132,6 +134,7 @@ class _Events:
 def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     """Add counts to those in a file, or replace them; False where that cannot be done now."""
     try:
+        check_private(os.path.dirname(path))
         descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
     except OSError:
         return False
@@ -144,11 +147,12 @@ def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     except OSError:
         return False
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _read(path: str) -> Counter[str]:
     try:
+        check_private(os.path.dirname(path))
         descriptor = open_book(path, os.O_RDONLY)
     except OSError:
         return Counter()
@@ -157,7 +161,7 @@ def _read(path: str) -> Counter[str]:
     except OSError:
         return Counter()
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _encode(counts: Counter[str]) -> bytes:
@@ -171,7 +175,13 @@ def _decode(data: bytes) -> Counter[str]:
     if not body.startswith(_MAGIC) or blake3(body).digest() != checksum:
         return Counter()
     try:
-        counts: Counter[str] = Counter(json.loads(body[len(_MAGIC) :]))
-    except ValueError:  # more than the page takes: cut short when it was written
+        counts = json.loads(body[len(_MAGIC) :])
+    except (ValueError, RecursionError):  # cut short, where it was more than the page takes
         return Counter()
-    return counts
+    return Counter(counts) if _are_counts(counts) else Counter()
+
+
+def _are_counts(found: object) -> bool:
+    return isinstance(found, dict) and all(
+        type(count) is int and abs(count) < _TOO_MANY for count in found.values()
+    )

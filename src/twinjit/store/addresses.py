@@ -19,6 +19,11 @@ def split_address(url: str) -> SplitResult:
         If it is none. A password may have spilled into any part, so the message shows the scheme
         alone.
     """
+    if not isinstance(url, str):
+        raise ConfigError(
+            f"the address of the shared cache is a {type(url).__name__}; give text, for instance "
+            "redis://host:6379/0"
+        )
     scheme = url.partition("://")[0]
     problem = ConfigError(
         f"the address of the shared cache, {scheme}://…, cannot be read; write it as "

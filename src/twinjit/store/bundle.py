@@ -125,9 +125,12 @@ def export_bundle(
     ------
     ConfigError
         If the secret is too short.
+    BundleError
+        If the path is none.
     OSError
         If the file cannot be written.
     """
+    path = _checked(path)
     wanted = set(store.digests() if keys is None else keys)
     records = sorted(record for record in store.records() if record[1] in wanted)
     seal = Seal(secret) if secret is not None else None
@@ -149,7 +152,6 @@ def export_bundle(
             size = file.tell()
         return Exported(len(wanted) - len(left_out), len(records), size, left_out)
 
-    path = os.fspath(path)
     temporary = f"{path}.{os.getpid()}-{os.urandom(8).hex()}.part"
     try:
         return write_whole(path, temporary, write)
@@ -190,14 +192,15 @@ def import_bundle(
     Raises
     ------
     BundleError
-        If the file is no bundle, or ends before its end. What came whole before that was taken.
+        If the path is none, or the file no bundle, or ends before its end. What came whole before
+        that was taken.
     ConfigError
         If the secret is too short.
     OSError
         If the file cannot be read.
     """
     importing = _Import(store, Seal(secret) if secret is not None else None, max_member_bytes)
-    with open(path, "rb") as file:
+    with open(_checked(path), "rb") as file:
         try:
             importing.take_all(file)
         except BundleError as error:
@@ -307,3 +310,10 @@ def _write(file: BinaryIO, name: str, data: bytes, seal: Seal | None) -> None:
     file.write(member.tobuf(tarfile.USTAR_FORMAT))
     file.write(data)
     file.write(bytes(-len(data) % tarfile.BLOCKSIZE))
+
+
+def _checked(path: str | os.PathLike[str]) -> str:
+    """Return a path as text; a number would be a descriptor to `open`, which closed it."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in (name := os.fspath(path)):
+        raise BundleError(f"{path!r} is no path of a file; give one as text")
+    return name

@@ -22,9 +22,9 @@ _MOST_LATE = 4
 
 def check_timeout(seconds: float) -> None:
     """Raise `ConfigError` unless it is a number of seconds that a call can be waited for."""
-    if not 0 < seconds <= LONGEST_WAIT:
+    if not isinstance(seconds, (int, float)) or not 0 < seconds <= LONGEST_WAIT:
         raise ConfigError(
-            f"the shared cache's timeout is {seconds}; give seconds above 0, and at most "
+            f"the shared cache's timeout is {seconds!r}; give seconds above 0, and at most "
             f"{LONGEST_WAIT:.0f}"
         )
 

@@ -103,12 +103,12 @@ class DiskStore(Directory):
         self._tally.miss(reason_of(why))
         path = self._layout.object_path(key_digest)
         if not isinstance(why, ArtifactUnavailableError):
-            _discard(path)
+            self._remove(path)
         self._tally.fault(type(why)(f"{path}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""
-        _discard(self._layout.object_path(key_digest))
+        self._remove(self._layout.object_path(key_digest))
 
     def put(self, artifact: Artifact) -> bool:
         """Publish an artifact; False after a fault, or if it takes most of the bound by itself."""
@@ -175,7 +175,10 @@ class DiskStore(Directory):
             The limit in seconds since the last use; by default the store's.
         """
         try:
+            self._trust()
             pruned = self._room.prune(max_bytes, max_age)
+        except FileNotFoundError:  # nothing was ever put
+            return Pruned()
         except OSError as error:
             self._tally.fault(error)
             return Pruned()
@@ -186,7 +189,10 @@ class DiskStore(Directory):
     def clear(self) -> None:
         """Remove all entries and temporaries; not counted as evictions. `totals` stay."""
         try:
+            self._trust()
             self._room.clear()
+        except FileNotFoundError:  # nothing was ever put
+            pass
         except OSError as error:
             self._tally.fault(error)
 
@@ -201,6 +207,11 @@ class DiskStore(Directory):
         except OSError:  # lookup and put say so
             pass
         return nullcontext("unlocked")
+
+    def _remove(self, path: str) -> None:
+        with suppress(OSError):  # not there, or a place in which nothing is to be changed
+            self._trust()
+            os.unlink(path)
 
     def _count_hit(self, count: int) -> None:
         self._tally.hit(count)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from twinjit.store.files import make_private, open_book
+from twinjit.store.files import close, make_private, open_book
 from twinjit.store.locked import LockedFile
 
 __all__ = ["Flights", "Outcome"]
@@ -182,7 +182,8 @@ class _KeyLock:
             with suppress(OSError):  # to close the file is enough, unless a child has it still
                 self._set("F_UNLCK")
         finally:
-            self._file.close()
+            with suppress(OSError):  # it is closed even then
+                self._file.close()
 
     def _set(self, kind: Literal["F_WRLCK", "F_UNLCK"]) -> bool:
         request = _FLOCK.pack(getattr(fcntl, kind), os.SEEK_SET, self._byte, 1, 0)
@@ -218,4 +219,4 @@ def _create(path: str) -> None:
         # Marks have to find room when the disk is full, too.
         os.posix_fallocate(descriptor, 0, _MARKS * _MARK.size)
     finally:
-        os.close(descriptor)
+        close(descriptor)

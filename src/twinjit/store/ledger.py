@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from twinjit.store.files import open_book
+from twinjit.store.files import close, open_book
 from twinjit.store.locked import LockedFile
 
 __all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
@@ -53,7 +53,7 @@ class Ledger:
             os.write(descriptor, bytes(count))
             return os.fstat(descriptor).st_size
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     @contextmanager
     def recount(self, *, wait: bool) -> Iterator[Recount | None]:

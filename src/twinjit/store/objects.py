@@ -99,10 +99,11 @@ class FilesystemBackend:
         filesystem, root = self._open()
         path = f"{root}/{name}"
         try:
-            # A local file's reader makes room for all it is asked for, so its size is looked at.
-            size = filesystem.size(path) if self._scheme == "file" else 0
-            self._check_size(name, size)
-            end = None if self._scheme == "file" or self._max_bytes is None else self._max_bytes + 1
+            # A local file's reader makes room for all it is asked for, so its size is looked at. It
+            # may lie: a link to /dev/zero has none.
+            size = filesystem.size(path) if self._scheme == "file" else self._max_bytes
+            self._check_size(name, size or 0)
+            end = None if size is None else size + 1
             data: bytes = filesystem.cat_file(path, start=0, end=end)
         except FileNotFoundError:
             return None

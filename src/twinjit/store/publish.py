@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +12,7 @@ from functools import partial
 from io import FileIO
 from typing import TypeVar
 
+from twinjit.store.files import close
 from twinjit.store.locked import LockedFile
 
 __all__ = ["STALE_SECONDS", "publish", "sweep", "write_whole"]
@@ -19,6 +21,9 @@ T = TypeVar("T")
 
 # In C alone: a signal between an opener in Python and the file would lose the descriptor.
 _open_privately = partial(os.open, mode=0o600)
+
+# The names of files being written: the process, and what tells apart those that it writes.
+_NAME = re.compile(r"[0-9]+-[0-9a-f]{16}")
 
 STALE_SECONDS = 3600.0
 """From what age on a file has no living writer, where not all locks are seen."""
@@ -99,12 +104,13 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
 
 
 def sweep(staging: str, min_age: float = float("-inf")) -> int:
-    """Remove what processes that died while publishing left behind.
+    """Remove what processes that died while publishing left behind, and nothing else.
 
     Parameters
     ----------
     staging
-        The folder given to `publish`; it may be missing.
+        The folder given to `publish`; it may be missing. A link is not followed: who can make one
+        in a shared store would choose where files are removed.
     min_age
         Age in seconds below which a file is left alone, for folders that are shared with machines
         whose locks are not seen here.
@@ -117,24 +123,29 @@ def sweep(staging: str, min_age: float = float("-inf")) -> int:
     Raises
     ------
     OSError
-        If the folder is there but cannot be listed.
+        If the folder is there but cannot be listed, or is a link.
     """
     try:
-        names = os.listdir(staging)
+        folder = os.open(staging, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY)
     except FileNotFoundError:
         return 0
-    return sum(_sweep_one(os.path.join(staging, name), min_age) for name in names)
-
-
-def _sweep_one(path: str, min_age: float) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        names = filter(_NAME.fullmatch, os.listdir(folder))
+        return sum(_sweep_one(folder, name, min_age) for name in names)
+    finally:
+        close(folder)
+
+
+def _sweep_one(folder: int, name: str, min_age: float) -> bool:
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(name, flags, dir_fd=folder)
     except OSError:
         return False  # published or removed meanwhile, or nothing that `publish` makes
     try:
-        return _has_no_writer(descriptor, min_age) and _remove(path)
+        return _has_no_writer(descriptor, min_age) and _remove(name, folder)
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _has_no_writer(descriptor: int, min_age: float) -> bool:
@@ -143,8 +154,11 @@ def _has_no_writer(descriptor: int, min_age: float) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        min_age = STALE_SECONDS
-    return time.time() - os.fstat(descriptor).st_mtime >= min_age
+        min_age = max(min_age, STALE_SECONDS)
+    try:
+        return time.time() - os.fstat(descriptor).st_mtime >= min_age
+    except OSError:
+        return False
 
 
 def _lock(descriptor: int) -> None:
@@ -152,9 +166,9 @@ def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _remove(path: str) -> bool:
+def _remove(path: str, folder: int | None = None) -> bool:
     try:
-        os.unlink(path)
+        os.unlink(path, dir_fd=folder)
     except OSError:
         return False
     return True

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from twinjit.store.evicted import Evicted
 from twinjit.store.eviction import Found, evict, scan
-from twinjit.store.files import open_book
+from twinjit.store.files import close, open_book
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, digest_of
 from twinjit.store.ledger import BLOCK, Ledger, Recount, blocks
 from twinjit.store.publish import sweep
@@ -192,7 +192,7 @@ class Room:
             try:
                 os.utime(descriptor)
             finally:
-                os.close(descriptor)
+                close(descriptor)
 
     def _scan(self) -> list[Found]:
         """List all files; an OSError ends it, lest the ledger be set to half a count."""

@@ -40,7 +40,7 @@ def test_prune_by_age(ok, store, root):
 
 
 def test_prune_sweeps_what_killed_processes_left(ok, store, root):
-    left = root / "v1" / "tmp" / "left"
+    left = root / "v1" / "tmp" / "1-0123456789abcdef"
     left.write_bytes(b"x")
     set_age(left, 10 * 86400)
     assert "and 1 remain of killed processes, from" in ok("cache", "prune")
