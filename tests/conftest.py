@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 import twinjit
+
+# How long an example takes says more of what else the machine does.
+settings.register_profile("twinjit", deadline=None)
+settings.load_profile("twinjit")
 
 
 @pytest.fixture(autouse=True)

@@ -112,6 +112,8 @@ def test_an_unknown_key_names_the_one_that_is_meant(env, write) -> None:
 def test_tables_are_refused(env, write) -> None:
     path = write('[twinjit]\ncache_dir = "/x"\n')
     refused(env, str(path), "[twinjit]", "top level")
+    write('[cache]\nmax_bytes = "8G"\n')  # which is the name of a setting, too
+    refused(env, str(path), "[cache]", "top level")
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,9 @@ def test_suffixes_are_units_of_time(number: object, suffix: str) -> None:
         ("redis://:pa/ss@host", "…"),
         ("redis://:pa?ss@host", "…"),
         ("file:///shared/cache", "file:///shared/cache"),
+        ("file:///shared/job@2?x", "file:///shared/job@2"),
+        ("file://pw/pw@host", "…"),
+        ("s3://key:12/pw@bucket/x", "…"),
         ("unix:///run/redis.sock?db=1", "unix:///run/redis.sock"),
         ("host:6379", "host:6379"),
         ("ada:pw@host", "…"),
@@ -153,3 +156,10 @@ _PASSWORD = st.text("abyz/?#:", max_size=9)
 def test_no_password_is_shown(text: str, rest: str) -> None:
     assert "secret" not in place_of_url(f"redis://ada:{text}secret{text}@{rest}")
     assert "secret" not in place_of_url(f"redis://host/?password={text}secret{text}")
+
+
+@pytest.mark.parametrize("value", [None, 5, 2.5, True, b"5", [], {}])
+def test_what_is_no_text(value: object) -> None:
+    for parse in (parse_size, parse_duration):
+        with pytest.raises(ConfigError, match="is not a text"):
+            parse(value)  # type: ignore[operator]

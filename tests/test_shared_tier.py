@@ -33,7 +33,7 @@ def machine(tmp_path: Path, name: str, server: RedisServer, **settings: object) 
 
 def tier(compiler: twinjit.Compiler, text: str = TEXT) -> str:
     executable = compiler.compile(text)
-    assert executable.f(21) == (42 if text == TEXT else 441)
+    assert executable.f(21) == (441 if text == OTHER else 42)
     return executable.report.tier
 
 
@@ -51,6 +51,33 @@ def test_one_machine_compiles_for_all(tmp_path: Path, server: RedisServer) -> No
     assert second.store.totals()["shared"] == 1
     assert first.store.totals()["shared-puts"] == 1
     assert first.store.totals()["shared-miss-absent"] == 1
+
+
+def test_what_was_shared_needs_the_server_no_more(tmp_path: Path, server: RedisServer) -> None:
+    machine(tmp_path, "a", server).compile(TEXT)
+    assert machine(tmp_path, "b", server).explain(TEXT).tier == "shared"
+    assert not (tmp_path / "b").exists()  # to look is not to fetch
+    assert tier(machine(tmp_path, "b", server)) == "shared"
+    server.kill()
+    later = machine(tmp_path, "b", server)
+    assert tier(later) == "disk"
+    explanation = later.explain(TEXT)
+    assert explanation.direct
+    assert later.shared.condition().last_error is None  # it was not even asked
+
+
+def test_a_record_of_code_that_is_here_already_is_fetched(
+    tmp_path: Path, server: RedisServer
+) -> None:
+    respelled = TEXT.replace("%x", "%z")
+    assert tier(machine(tmp_path, "a", server)) == "compiled"
+    assert tier(machine(tmp_path, "a", server), respelled) == "disk"
+    assert tier(machine(tmp_path, "b", server)) == "shared"
+    assert tier(machine(tmp_path, "b", server), respelled) == "disk"
+    server.kill()
+    later = machine(tmp_path, "b", server)
+    assert tier(later, respelled) == "disk"
+    assert later.shared.condition().last_error is None
 
 
 def test_a_hit_in_the_shared_store_loads_no_mlir(tmp_path: Path, server: RedisServer) -> None:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import llvm
 import pytest
@@ -396,3 +397,10 @@ def test_a_level_gives_one_object_whatever_the_host():
     other = subprocess.run([sys.executable, "-c", script, text], capture_output=True, check=True)
     here = compile_for(Target.baseline("x86-64-v2"), text)
     assert other.stdout == here.key.digest + here.object_code
+
+
+@pytest.mark.parametrize("level", [None, 3, [], {}, b"x86-64"])
+def test_what_is_no_level(level: Any) -> None:
+    for make in (Target.baseline, Target.named):
+        with pytest.raises(errors.TargetError, match="no level"):
+            make(level)

@@ -24,7 +24,13 @@ from twinjit.forks import fork_lock
 from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
-from twinjit.options import check_options, open_shared_store, open_store, pipeline_request
+from twinjit.options import (
+    check_options,
+    choose_target,
+    open_shared_store,
+    open_store,
+    pipeline_request,
+)
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock, Report, Tier
@@ -52,7 +58,7 @@ _CONVENTION = "1"
 class Compiler:
     """Compiles programs, each distinct one once.
 
-    Any number of threads may share one.
+    Any number of threads may share one. A store that fails is a `CacheWarning`, never an error.
 
     Parameters
     ----------
@@ -72,19 +78,26 @@ class Compiler:
         Code of another program is discarded and counted (``refuted``), and the program compiled.
     cache
         True for the disk store that `settings` names; False, None or ``"off"`` for none; or a
-        directory.
+        directory. Other compilers, threads and processes may use it, too.
     shared
         True for the store that `settings` names and several machines share; False or None for
         none; a URL; or a `Backend` to make it on.
     settings
-        Settings; by default the environment's.
+        Settings; by default ``Settings.load()``: of the environment and the settings file.
+
+    Attributes
+    ----------
+    store, shared
+        The `DiskStore` and the `SharedStore`, for their ``stats``; None where there is none.
+    target
+        The `Target` in use.
 
     Raises
     ------
     ConfigError
         If an option or a setting of the environment cannot be used.
     TargetError
-        If code for `target` cannot run in this process.
+        If code for `target`, or for the target that `settings` names, cannot run in this process.
     """
 
     def __init__(
@@ -103,7 +116,7 @@ class Compiler:
         settings = settings or Settings.load()
         self.pipeline = pipeline
         self.opt_level = opt_level
-        self.target = target or Target.named(settings.target)
+        self.target = target or choose_target(settings)
         self.target.check_runs_here()
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
@@ -173,17 +186,7 @@ class Compiler:
             As for `compile`.
         """
         clock = Clock()
-        subject = self._open(program, language, clock)
-        resolved = resolve_pipeline(self.pipeline, subject.program)
-        key = self._key(subject.fingerprint, resolved)
-        why = subject.why_unknown
-        if resolved.file_reader and not why:
-            why = f"the pipeline's pass {resolved.file_reader} reads files"
-        if why:
-            return Explanation(key, "compiled", direct=False, uncacheable=why)
-        identity = self._index.find(self._request(subject, clock)) or b""
-        direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
-        return Explanation(key, self._tiers.where(key.digest), direct)
+        return self._explain(self._open(program, language, clock), clock)
 
     def would_hit(self, program: object, *, language: str = "auto") -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
@@ -203,7 +206,7 @@ class Compiler:
             identity = self._index.find(self._request(subject, clock))
             if identity and self._tiers.where(identity[:DIGEST_SIZE]) != "compiled":
                 return True
-        return self.explain(program, language=language).tier != "compiled"
+        return self._explain(subject, clock).tier != "compiled"
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.
@@ -212,10 +215,9 @@ class Compiler:
         -------
         Mapping of str to int
             ``memory``, ``disk``, ``shared`` and ``compiled``: calls of `compile` by where the code
-            came from;
-            ``uncacheable``: compilations whose result has no identity, for a part of the program
-            or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out to be
-            of the very program, and of another; ``code_bytes``: code held in memory.
+            came from; ``uncacheable``: compilations whose result has no identity, for a part of the
+            program or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out
+            to be of the very program, and of another; ``code_bytes``: code held in memory.
         """
         with self._lock:
             counts = {name: self._counts[name] for name in _COUNTED}
@@ -242,16 +244,28 @@ class Compiler:
         fingerprint = live_fingerprint(subject.source, self.policy)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
 
+    def _explain(self, subject: Subject, clock: Clock) -> Explanation:
+        resolved = resolve_pipeline(self.pipeline, subject.program)
+        key = self._key(subject.fingerprint, resolved)
+        why = subject.why_unknown
+        if resolved.file_reader and not why:
+            why = f"the pipeline's pass {resolved.file_reader} reads files"
+        if why:
+            return Explanation(key, "compiled", direct=False, uncacheable=why)
+        identity = self._index.find(self._request(subject, clock)) or b""
+        direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
+        return Explanation(key, self._tiers.where(key.digest), direct)
+
     def _find_by_request(
         self, request: bytes | None, subject: Subject
     ) -> tuple[LoadedCode, Tier] | None:
-        identity = self._index.find(request)
-        if request is None or identity is None or self.confirm == "always":
+        if request is None or self.confirm == "always":
             return None
-        found = self._tiers.find(identity, subject.constants)
+        identity = self._index.fetch(request)
+        found = identity and self._tiers.find(identity, subject.constants)
         if found:
             self._remember(request, subject, found[0])
-        return found
+        return found or None
 
     def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
         # Of a live module, the fingerprint does not tell which constants it has.

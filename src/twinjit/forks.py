@@ -14,10 +14,11 @@ import threading
 import weakref
 from contextlib import suppress
 from time import monotonic
+from typing import Protocol
 
 from twinjit._native.gate import PATIENCE, close_gate, held_off, open_gate
 
-__all__ = ["fork_lock", "held_off"]
+__all__ = ["fork_lock", "held_off", "start_anew_in_children"]
 
 # Weak references to the locks. They are copied before they are gone through: finalisers remove
 # references at any time, but not during a copy, which runs no Python code.
@@ -40,6 +41,19 @@ def fork_lock() -> threading.RLock:
     lock = threading.RLock()
     _locks.add(weakref.ref(lock, _locks.discard))
     return lock
+
+
+class _Restarted(Protocol):
+    def start_anew(self) -> None: ...
+
+
+# What children do not take over.
+_restarted: weakref.WeakSet[_Restarted] = weakref.WeakSet()
+
+
+def start_anew_in_children(state: _Restarted) -> None:
+    """Have `state.start_anew` called in each forked child, as long as `state` lives."""
+    _restarted.add(state)
 
 
 def _living_locks() -> list[threading.RLock]:
@@ -76,6 +90,8 @@ def _after_in_child() -> None:
     for lock in _living_locks():
         if id(lock) not in taken:
             lock._at_fork_reinit()  # type: ignore[attr-defined]  # as the standard library does
+    for state in list(_restarted):
+        state.start_anew()
 
 
 os.register_at_fork(

@@ -29,16 +29,15 @@ class RequestIndex:
 
     def find(self, request: bytes | None) -> bytes | None:
         """Return the identity of code, or the digest of its key; None for an unknown request."""
-        if request is None:
-            return None
-        with self._lock:
-            known = self._identities.get(request)
-        if known:
-            return known
-        for store in self._stores:
-            if key_digest := store.get_direct(request):
-                return key_digest
-        return None
+        return self._look_up(request)[0]
+
+    def fetch(self, request: bytes) -> bytes | None:
+        """Do as `find`, and put a record that a store has into those before it."""
+        identity, nearer = self._look_up(request)
+        if identity:
+            for store in nearer:
+                store.put_direct(request, identity)
+        return identity
 
     def remember(self, request: bytes, identity: bytes) -> None:
         """Keep in memory what a request led to."""
@@ -56,3 +55,16 @@ class RequestIndex:
         """Forget what memory holds."""
         with self._lock:
             self._identities.clear()
+
+    def _look_up(self, request: bytes | None) -> tuple[bytes | None, Sequence[Store]]:
+        """Find an identity, and the stores before the one that gave it."""
+        if request is None:
+            return None, ()
+        with self._lock:
+            known = self._identities.get(request)
+        if known:
+            return known, ()
+        for place, store in enumerate(self._stores):
+            if key_digest := store.get_direct(request):
+                return key_digest, self._stores[:place]
+        return None, ()

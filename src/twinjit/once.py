@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 
 from twinjit.errors import CompilationError
+from twinjit.forks import start_anew_in_children
 
 __all__ = ["Once"]
 
@@ -34,10 +33,11 @@ class Once:
     """
 
     def __init__(self) -> None:
-        self._start_anew()
-        _all.add(self)
+        self.start_anew()
+        start_anew_in_children(self)
 
-    def _start_anew(self) -> None:
+    def start_anew(self) -> None:
+        """Forget all turns, which no thread of a forked child has."""
         # Guards `_turns` and the counts in it; each key's work runs under that key's lock alone.
         self._lock = threading.Lock()
         self._turns: dict[Hashable, _Turn] = {}
@@ -75,15 +75,3 @@ class Once:
     def _forget(self, key: Hashable, turn: _Turn) -> None:
         if self._turns.get(key) is turn:
             del self._turns[key]
-
-
-_all: weakref.WeakSet[Once] = weakref.WeakSet()
-
-
-def _start_all_anew() -> None:
-    for once in list(_all):
-        once._start_anew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_all_anew)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from twinjit.errors import ConfigError
+from twinjit.errors import ConfigError, TargetError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.settings import Settings
@@ -19,7 +19,13 @@ from twinjit.target import Target
 if TYPE_CHECKING:
     from twinjit.store.shared import SharedStore
 
-__all__ = ["check_options", "open_shared_store", "open_store", "pipeline_request"]
+__all__ = [
+    "check_options",
+    "choose_target",
+    "open_shared_store",
+    "open_store",
+    "pipeline_request",
+]
 
 
 def check_options(
@@ -50,6 +56,24 @@ def check_options(
         raise ConfigError(f"confirm is {confirm!r}; give 'never', 'always' or None")
     if not isinstance(settings, Settings | None):
         raise ConfigError(f"settings is {settings!r}; give a twinjit.Settings or None")
+
+
+def choose_target(settings: Settings) -> Target:
+    """Make the target that settings name, and see that it runs here.
+
+    Raises
+    ------
+    TargetError
+        If it does not, or they name none. The message tells where that is said.
+    """
+    try:
+        target = Target.named(settings.target)
+        target.check_runs_here()
+    except TargetError as error:
+        source = settings.sources["target"]
+        place = "the setting target" if source == "given" else source
+        raise TargetError(f"{place} is {settings.target!r}: {error.message}") from None
+    return target
 
 
 def open_store(cache: bool | str | os.PathLike[str] | None, settings: Settings) -> DiskStore | None:
@@ -106,11 +130,11 @@ def open_shared_store(
     )
 
 
-def _count_shared(account: Account, event: str) -> None:
-    account.add(f"shared-{event}")
+def _count_shared(account: Account, event: str, times: int) -> None:
+    account.add(f"shared-{event}", times)
 
 
-def _count_nowhere(_event: str) -> None:
+def _count_nowhere(_event: str, _times: int) -> None:
     pass
 
 

@@ -16,6 +16,7 @@ from twinjit.errors import CacheWarning, ConfigError
 from twinjit.settings_values import (
     KINDS,
     OTHER_NAMES,
+    SWITCH,
     is_none,
     parse_duration,
     parse_size,
@@ -29,17 +30,17 @@ Confirm = Literal["never", "always"]
 
 _MIB = 1024**2
 _DAY = 86400.0
-_FILE_VARIABLE = "TWINJIT_SETTINGS"
+_PREFIX = "TWINJIT_"
+_FILE_VARIABLE = f"{_PREFIX}SETTINGS"
 _PATHS = ("cache_dir", "shared_secret_file")
-_SWITCH = {
-    **dict.fromkeys(("on", "1", "true", "yes"), True),
-    **dict.fromkeys(("off", "0", "false", "no"), False),
-}
 
 
 @dataclass(frozen=True)
 class Settings:
     """Defaults of a process.
+
+    `load` looks for the user's. Made directly, settings are those given and the defaults below:
+    without `cache_dir`, there is no disk store.
 
     Attributes
     ----------
@@ -62,7 +63,8 @@ class Settings:
     shared_timeout
         Seconds after which an operation on it has failed.
     shared_ttl
-        Seconds for which it shall keep an entry; None for as long as it likes.
+        Seconds after its last use for which it shall keep an entry; None for as long as it likes.
+        Only Redis can be told; see ``docs/cache.md`` for the others.
     shared_max_entry_bytes
         Size above which an entry is not sent there, nor taken from there.
     shared_secret
@@ -139,6 +141,14 @@ class Settings:
             raise ConfigError(f"{_FILE_VARIABLE} is {named!r}; give an absolute path, or 'off'")
         return path
 
+    @staticmethod
+    def unknown_variables(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        """Name the variables that begin with ``TWINJIT_`` and that `load` does not know, sorted."""
+        env = os.environ if environment is None else environment
+        names = (*KINDS, *OTHER_NAMES.values())
+        known = {_FILE_VARIABLE, *(f"{_PREFIX}{name.upper()}" for name in names)}
+        return tuple(sorted(name for name in set(env) - known if name.startswith(_PREFIX)))
+
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Settings:
         """Put together the settings of this process.
@@ -208,7 +218,7 @@ def _find(env: Mapping[str, str], given: Mapping[str, object]) -> dict[str, _Fou
 def _read_environment(env: Mapping[str, str], names: list[str]) -> dict[str, _Found]:
     found = {}
     for name in names:
-        variable = f"TWINJIT_{name.upper()}"
+        variable = f"{_PREFIX}{name.upper()}"
         if value := env.get(variable):
             if name in _PATHS and not is_none(value):
                 value = os.path.abspath(_expand(value, env))
@@ -258,7 +268,7 @@ def _read_switch(switch: _Found) -> bool:
     if isinstance(value, bool):
         return value
     try:
-        return _SWITCH[value.strip().lower()]
+        return SWITCH[value.strip().lower()]
     except (AttributeError, KeyError):
         raise ConfigError(
             f"{switch.label} is {value!r}; set it to 'on' or 'off', or unset it"

@@ -39,11 +39,11 @@ def read_settings(path: str) -> dict[str, Any]:
     found = _parse(path, data)
     known = (*KINDS, *OTHER_NAMES.values())
     for key, value in found.items():
-        if key not in known and isinstance(value, dict):
+        if isinstance(value, dict) and (value or key not in known):
             raise ConfigError(
                 f"{path} has a table [{key}]; put settings at the top level, before any table"
             )
-        check_known(key, known, path)
+        check_known(key, known, f"{path} has")
     url = found.get("shared_url")
     if "shared_secret" in found or (isinstance(url, str) and place_of_url(url) != url):
         _refuse_readers(path, mode)
@@ -86,7 +86,7 @@ def check_known(key: str, known: Collection[str], where: str) -> None:
 
     near = difflib.get_close_matches(key.lower().replace("-", "_"), known, n=1)
     cure = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(known)}"
-    raise ConfigError(f"{where} has {key!r}, which is no setting; {cure}")
+    raise ConfigError(f"{where} {key!r}, which is no setting; {cure}")
 
 
 def _parse(path: str, data: bytes) -> dict[str, Any]:

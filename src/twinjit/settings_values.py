@@ -10,7 +10,11 @@ from twinjit.errors import ConfigError
 
 __all__ = [
     "KINDS",
+    "LEAST_SECRET",
+    "LONGEST_AGE",
+    "LONGEST_WAIT",
     "OTHER_NAMES",
+    "SWITCH",
     "Kind",
     "is_none",
     "parse_duration",
@@ -22,10 +26,21 @@ _SIZES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 # Of two endings that fit, the longer stands first. Months and years have no fixed length.
 _SECONDS = {"ms": 1e-3, "min": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _MOST_DIGITS = 20
-_LEAST_SECRET = 16
+
+LEAST_SECRET = 16
+"""Bytes in the shortest secret."""
+
 # The system's calls take waits as milliseconds in 31 bits; ages fit into 63 bits as nanoseconds.
-_LONGEST_WAIT = 1e6
-_LONGEST_AGE = 9e9
+LONGEST_WAIT = 1e6
+"""Seconds."""
+LONGEST_AGE = 9e9
+"""Seconds; some 285 years."""
+
+SWITCH = {
+    **dict.fromkeys(("on", "1", "true", "yes"), True),
+    **dict.fromkeys(("off", "0", "false", "no"), False),
+}
+"""What words in lower case mean where something is switched on or off."""
 
 
 def parse_size(text: str) -> int:
@@ -37,9 +52,9 @@ def parse_size(text: str) -> int:
     Raises
     ------
     ConfigError
-        If the text is no whole number with such a suffix.
+        If the text is no whole number with such a suffix, or no text.
     """
-    number = text.strip().upper()
+    number = _text(text).strip().upper()
     for ending in ("IB", "B"):
         stem = number.removesuffix(ending)
         if stem != number and stem[-1:] in tuple("KMGT"):
@@ -64,9 +79,9 @@ def parse_duration(text: str) -> float:
     Raises
     ------
     ConfigError
-        If the text is no decimal number with such a suffix.
+        If the text is no decimal number with such a suffix, or no text.
     """
-    number = text.strip()
+    number = _text(text).strip()
     unit = next((each for each in _SECONDS if number.endswith(each)), "")
     decimal = number.removesuffix(unit).rstrip()
     whole, point, fraction = decimal.partition(".")
@@ -88,7 +103,9 @@ def place_of_url(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     length = min((at for mark in "/?#" if (at := rest.find(mark)) >= 0), default=len(rest))
     host, path = rest[:length].rpartition("@")[2], rest[length:]
-    if not separator or "@" in scheme + path:  # where a password would end cannot be told
+    is_local = scheme == "file" and length == 0  # such a path may have an @, and follows no user
+    if not separator or ("@" in scheme + path and not is_local):
+        # Where a password would end cannot be told.
         return "…" if "@" in url or "?" in url else url
     return f"{scheme}://{host}{path.partition('?')[0].partition('#')[0]}"
 
@@ -153,6 +170,12 @@ class Kind:
         return value
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{value!r} is not a text; give one such as '90'")
+    return value
+
+
 def _is_number(digits: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
 
@@ -179,7 +202,7 @@ def _is_url(value: object) -> bool:
 
 
 def _is_secret(value: object) -> bool:
-    return isinstance(value, bytes) and len(value) >= _LEAST_SECRET
+    return isinstance(value, bytes) and len(value) >= LEAST_SECRET
 
 
 def _show_url(value: object) -> str:
@@ -206,22 +229,22 @@ _SIZE = Kind(_is_size, "a whole number of bytes, 0 or more", parse=parse_size)
 KINDS = {
     "cache_dir": Kind(_is_path, "an absolute path as text", optional=True),
     "cache_max_bytes": _SIZE,
-    "cache_max_age": _time("0 to 9e9 seconds", 0, _LONGEST_AGE, optional=True),
+    "cache_max_age": _time("0 to 9e9 seconds", 0, LONGEST_AGE, optional=True),
     "memory_max_bytes": _SIZE,
     "confirm": Kind(_is_confirm, "'never' or 'always'"),
-    "wait_seconds": _time("0 to 1e6 seconds", 0, _LONGEST_WAIT),
+    "wait_seconds": _time("0 to 1e6 seconds", 0, LONGEST_WAIT),
     "shared_url": Kind(
         _is_url,
         "a URL with its scheme, such as redis://host:6379",
         optional=True,
         show=_show_url,
     ),
-    "shared_timeout": _time("0.001 to 1e6 seconds", 1e-3, _LONGEST_WAIT),
-    "shared_ttl": _time("0.001 to 9e9 seconds", 1e-3, _LONGEST_AGE, optional=True),
+    "shared_timeout": _time("0.001 to 1e6 seconds", 1e-3, LONGEST_WAIT),
+    "shared_ttl": _time("0.001 to 9e9 seconds", 1e-3, LONGEST_AGE, optional=True),
     "shared_max_entry_bytes": _SIZE,
     "shared_secret": Kind(
         _is_secret,
-        f"{_LEAST_SECRET} bytes or more",
+        f"{LEAST_SECRET} bytes or more",
         parse=lambda text: text.encode("utf-8", "surrogateescape"),
         optional=True,
         show=_show_secret,

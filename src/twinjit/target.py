@@ -89,7 +89,7 @@ class Target:
         """
         triple = _llvm.plain_triple()
         levels = _LEVELS.get(triple.split("-", 1)[0], {})
-        if level not in levels:
+        if not isinstance(level, str) or level not in levels:
             known = ", ".join(levels) or "none"
             raise TargetError(f"{level!r} is no level of this architecture; it has {known}")
         return Target(triple, *levels[level])

@@ -16,6 +16,8 @@ _PACKAGE = os.path.dirname(__file__) + os.sep
 def warn_of_cache(message: str) -> None:
     """Warn with `CacheWarning`, at the line outside of Twinjit that led here.
 
+    The message may quote paths and servers: what a terminal would obey is escaped.
+
     Under a filter that turns it into an exception, that is raised: the user asked for it.
     """
     level = 1
@@ -23,4 +25,5 @@ def warn_of_cache(message: str) -> None:
     while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1
-    warnings.warn(message, CacheWarning, stacklevel=level)
+    plain = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
+    warnings.warn(plain, CacheWarning, stacklevel=level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 
 import pytest
@@ -16,8 +17,8 @@ SECRET = "sixteen bytes or more"
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A home of its own, without settings in it."""
-    for name in ("TWINJIT_SETTINGS", "TWINJIT_CACHE_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith(("TWINJIT_", "XDG_"))]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
 
@@ -73,6 +74,16 @@ def test_json(data, file, monkeypatch):
     assert found["settings"]["wait_seconds"] == {"value": 90, "source": str(file)}
     assert found["settings"]["shared_url"] == {"value": None, "source": "default"}
     assert (found["file"], found["file_found"]) == (str(file), True)
+
+
+def test_variables_that_are_no_settings(ok, data, home, monkeypatch):
+    assert data("config")["unknown_variables"] == []
+    for name in ("TWINJIT_CACHE_MAX_BYTE", "TWINJIT_A", "TWINJITTER", "TWINJIT_SHARED_SECRET_FILE"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("TWINJIT_SETTINGS", "off")
+    assert data("config")["unknown_variables"] == ["TWINJIT_A", "TWINJIT_CACHE_MAX_BYTE"]
+    last = ok("config").splitlines()[-1]
+    assert last == "no settings, and not looked at: TWINJIT_A, TWINJIT_CACHE_MAX_BYTE"
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

@@ -201,3 +201,17 @@ def test_a_damaged_entry_is_no_difference(cli, stored, mlir):
 
 def test_one_from_standard_input(ok, mlir):
     assert ok("explain", "-", mlir(TWICE), input=TWICE).startswith("the same key")
+
+
+def test_what_machines_share_is_named(ok, data, mlir, tmp_path, monkeypatch):
+    shared = f"file://{tmp_path}/shared"
+    monkeypatch.setenv("TWINJIT_SHARED_URL", shared)
+    program, here, there = mlir(TWICE), tmp_path / "here", tmp_path / "there"
+    printed = ok("explain", program, "--cache", here)
+    assert printed.splitlines()[-1] == f"miss: not in {here}, nor in {shared}"
+    ok("compile", program, "-o", tmp_path / "f.o", "--cache", there)
+    printed = ok("explain", program, "--cache", here)
+    assert printed.splitlines()[-1] == f"hit: in {shared}, found without parsing the program"
+    assert data("explain", program, "--cache", here)["tier"] == "shared"
+    printed = ok("explain", program, "--cache", "off")
+    assert printed.splitlines()[-1] == f"hit: in {shared}, found without parsing the program"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from blake3 import blake3
 
+from tests.store.entries import path_of
 from twinjit.artifact import Artifact, decode, encode
 from twinjit.errors import ArtifactError
 from twinjit.store.disk import DiskStore
@@ -19,7 +20,7 @@ class Unchecked(DiskStore):
     """Reads entries without their checksum."""
 
     def get(self, key_digest: bytes) -> Artifact | None:
-        path = _path_of(self, key_digest)
+        path = path_of(self, key_digest)
         try:
             body = path.read_bytes()[:-_CHECKSUM]
             return decode(body + blake3(body).digest())
@@ -31,7 +32,7 @@ class InPlace(DiskStore):
     """Writes entries at their final names, in files that have their full size, to a slow disk."""
 
     def put(self, artifact: Artifact) -> bool:
-        path = _path_of(self, artifact.key_digest)
+        path = path_of(self, artifact.key_digest)
         if not path.exists():
             return super().put(artifact)
         data = encode(artifact)
@@ -69,9 +70,3 @@ class Forgetful(DiskStore):
             return True
         self._known.add(artifact.key_digest)
         return super().put(artifact)
-
-
-def _path_of(store: DiskStore, key_digest: bytes) -> Path:
-    """Where the real store has an entry; see the layout in disk.py."""
-    name = key_digest.hex()
-    return Path(store.root, "v1", "objects", name[:2], f"{name[2:]}.tj")

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from tests.samples import numbered_artifact
-from tests.store.test_disk import BLOCK, files_in
+from tests.store.entries import BLOCK, files_in
 from twinjit.artifact import Artifact
 from twinjit.key import Key
 from twinjit.store.disk import DiskStore, Pruned

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import pytest
 
 import twinjit
+from tests.nightly import rounds
 from twinjit import forks
 from twinjit._native import gate
 from twinjit.errors import ForkError
@@ -303,7 +304,7 @@ def test_locks_and_what_they_guard_are_whole_in_children(compiler):
     sys.setswitchinterval(1e-6)
     try:
         with threads(use, 3):
-            for _ in range(200):
+            for _ in range(rounds(60, 1000)):  # without locks, a third of them fail
                 assert status_of(fork(check)) == 0
     finally:
         sys.setswitchinterval(before)

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import pytest
 import twinjit
 from tests.missing import skip_or_fail
 from tests.nightly import NIGHTLY
+from tests.samples import with_sections
 from twinjit import Target
 from twinjit.artifact import decode, encode
 
@@ -35,23 +35,26 @@ TEXT = """func.func @f(%x: memref<16xf32>) {
 }"""
 DOUBLED = [2.0 * number for number in range(16)]
 
-# For each target named: where the code came from, and what it gave; or why there was none.
+# For each pair of a cache and a target's name: where the code came from, what it gave, its key, and
+# why it was missed; or why there was none. All in one process, since it takes many seconds there to
+# load MLIR.
 COMPILE = """
 import json, sys, warnings
 import numpy as np
 import twinjit
 
 warnings.simplefilter("ignore", twinjit.errors.CacheWarning)
-cache, text, *names = sys.argv[1:]
-for name in names:
+text, *wanted = sys.argv[1:]
+for cache, name in zip(wanted[::2], wanted[1::2]):
     try:
         compiler = twinjit.Compiler(cache=cache, target=twinjit.Target.named(name))
         exe = compiler.compile(text)
         x = np.arange(16, dtype=np.float32)
         exe.f(x)
-        print(json.dumps([exe.report.tier, x.tolist(), exe.key.hex]), flush=True)
+        missed = list(compiler.store.stats().reasons)
+        print(json.dumps([exe.report.tier, x.tolist(), exe.key.hex, missed]), flush=True)
     except twinjit.errors.TargetError as error:
-        print(json.dumps(["refused", str(error), ""]), flush=True)
+        print(json.dumps(["refused", str(error)]), flush=True)
 """
 
 # Run an artifact's code without a look at what it needs.
@@ -83,8 +86,8 @@ def on(cpu: str, script: str, *arguments: object) -> subprocess.CompletedProcess
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
-def compile_on(cpu: str, cache: Path, *names: str) -> list[list[Any]]:
-    ended = on(cpu, COMPILE, cache, TEXT, *names)
+def compile_on(cpu: str, *wanted: tuple[Path, str]) -> list[list[Any]]:
+    ended = on(cpu, COMPILE, TEXT, *(word for pair in wanted for word in pair))
     # QEMU names the features of the CPU that it has no code for.
     errors = [line for line in ended.stderr.splitlines() if ": warning: TCG doesn't" not in line]
     assert (ended.returncode, errors) == (0, [])
@@ -110,21 +113,27 @@ CPUS = [("Nehalem", "x86-64-v2", "x86-64-v3"), ("Haswell", "x86-64-v3", "x86-64-
 
 @pytest.mark.parametrize(("cpu", "level", "beyond"), CPUS if NIGHTLY else CPUS[:1])
 def test_machines_that_share_a_cache(tmp_path, cpu, level, beyond):
-    host = compile_here(tmp_path, "host")
-    common = compile_here(tmp_path, level)
-    compile_here(tmp_path, beyond)
-    own, shared, refused = compile_on(cpu, tmp_path, "host", level, beyond)
-    assert own[:2] == ["compiled", DOUBLED]
+    good, forged = tmp_path / "good", tmp_path / "forged"
+    host = compile_here(good, "host")
+    common = compile_here(good, level)
+    compile_here(good, beyond)
+    # This host's code, in an entry of a key that the other asks for.
+    key = compile_here(forged, level).key.hex
+    ours = decode(entry(good, host.key.hex).read_bytes())
+    sections = {name: ours.section(name) for name in ("object", "target")}
+    path = entry(forged, key)
+    path.write_bytes(encode(with_sections(decode(path.read_bytes()), sections, listed=True)))
+
+    own, shared, refused, healed, kept = compile_on(
+        cpu, (good, "host"), (good, level), (good, beyond), (forged, level), (forged, level)
+    )
+    assert own == ["compiled", DOUBLED, own[2], ["absent"]]
     assert own[2] != host.key.hex
-    assert shared == ["disk", DOUBLED, common.key.hex]
+    assert shared == ["disk", DOUBLED, common.key.hex, []]
     assert refused[0] == "refused"
     assert "which this CPU lacks" in refused[1]
-
-    # This host's code, under the key that the other asks for.
-    ours = decode(entry(tmp_path, host.key.hex).read_bytes())
-    forged = entry(tmp_path, own[2])
-    forged.write_bytes(encode(replace(ours, key_digest=bytes.fromhex(own[2]))))
-    assert compile_on(cpu, tmp_path, "host", "host") == [own, ["disk", *own[1:]]]
+    assert healed == ["compiled", DOUBLED, key, ["machine", "absent"]]
+    assert kept == ["disk", DOUBLED, key, []]
     x = np.arange(16, dtype=np.float32)
     host.f(x)
     assert x.tolist() == DOUBLED

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 
 from tests.samples import numbered_artifact
 from twinjit.store.account import Account
@@ -66,6 +67,19 @@ def test_a_forked_child_does_not_count_for_its_parent(tmp_path: Path) -> None:
     assert Account(path).totals() == {"parent": 1, "child": 1}
 
 
+def test_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "account"
+    body = b'TJACCNT\1{"disk":2,"miss-absent":1,"since":1790000000}'.ljust(4096 - 32)
+    path.write_bytes(body + blake3(body).digest())
+    account = Account(str(path))
+    assert account.totals() == {"disk": 2, "miss-absent": 1}
+    assert account.since() == 1790000000
+    account.add("disk", 3)
+    account.flush()
+    body = body.replace(b'"disk":2', b'"disk":5')
+    assert path.read_bytes() == body + blake3(body).digest()
+
+
 @pytest.mark.parametrize("damage", [b"", b"x", bytes(4096), b"TJACCNT\x02" + bytes(5000)])
 def test_a_damaged_account_is_begun_anew(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "account"
@@ -85,6 +99,18 @@ def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
     data[13] ^= 1
     path.write_bytes(data)
     assert Account(str(path)).totals() == {}
+
+
+def test_more_names_than_fit_are_begun_anew(tmp_path: Path) -> None:
+    path = str(tmp_path / "account")
+    account = Account(path)
+    for number in range(1000):
+        account.add(f"event-{number}")
+    account.flush()
+    assert account.totals() == {}
+    account.add("x")
+    account.flush()
+    assert Account(path).totals() == {"x": 1}
 
 
 def test_counting_begins_anew(tmp_path: Path) -> None:

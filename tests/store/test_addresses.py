@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from twinjit.errors import ConfigError
 from twinjit.store import redis
-from twinjit.store.addresses import shown, split_address, split_read_only
+from twinjit.store.addresses import split_read_only
 from twinjit.store.backends import open_backend
 from twinjit.store.deadline import DeadlineBackend
+from twinjit.store.objects import FilesystemBackend
 from twinjit.store.redis import RedisBackend
 
 PASSWORD = "hunter2"
@@ -20,12 +23,20 @@ PASSWORD = "hunter2"
         (f"rediss://me:{PASSWORD}@[::1]:1234?ssl_cert_reqs=none", "rediss://[::1]:1234"),
         (f"redis://host?password={PASSWORD}", "redis://host"),
         (f"unix://:{PASSWORD}@/run/redis.sock?db=3", "unix:///run/redis.sock"),
+        (f"unix://:12/{PASSWORD}@/run/redis.sock", "…"),
         ("file:///srv/cache", "file:///srv/cache"),
-        ("s3://bucket/twinjit", "s3://bucket/twinjit"),
+        ("file:///srv/job@2/cache", "file:///srv/job@2/cache"),
+        (f"memory://key:12/{PASSWORD}@place", "…"),
     ],
 )
 def test_no_password_is_shown(url: str, expected: str) -> None:
-    assert shown(split_address(url)) == expected
+    assert open_backend(url).url == expected
+
+
+def test_no_password_is_shown_where_a_package_is_missing() -> None:
+    with pytest.raises(ConfigError, match="s3fs") as caught:
+        FilesystemBackend(f"s3://key:12/{PASSWORD}@bucket/x")
+    assert PASSWORD not in caught.value.message
 
 
 @pytest.mark.parametrize(
@@ -119,3 +130,18 @@ def test_read_only(url: str, expected: tuple[str, bool]) -> None:
 def test_read_only_that_is_neither() -> None:
     with pytest.raises(ConfigError, match="'maybe'; give true or false"):
         split_read_only("redis://h?read-only=maybe")
+
+
+@pytest.mark.parametrize("value", [b"x", "", "nan", [], object()])
+@pytest.mark.parametrize("url", ["redis://host", "file:///a/path"])
+def test_what_is_no_number(url: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match="timeout is"):
+        open_backend(url, value)
+    with pytest.raises(ConfigError, match="ttl is"):
+        open_backend("redis://host", 0.5, value)
+
+
+@pytest.mark.parametrize("value", [None, 5, b"redis://host", []])
+def test_what_is_no_text(value: Any) -> None:
+    with pytest.raises(ConfigError, match="give text"):
+        open_backend(value)

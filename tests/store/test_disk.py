@@ -12,29 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.samples import numbered_artifact
+from tests.store.entries import BLOCK, files_in, path_of, set_age
 from tests.strategies import artifacts
 from twinjit.artifact import Artifact, encode
 from twinjit.store.base import Store, StoreStats
-from twinjit.store.disk import Bad, DiskStore, Pruned
-
-BLOCK = 4096
-
-
-def path_of(store: DiskStore, digest: bytes) -> Path:
-    return Path(store.root, "v1", "objects", digest.hex()[:2], digest.hex()[2:] + ".tj")
-
-
-BOOKS = ("account", "evicted", "ledger", "locks", "swept")
-
-
-def files_in(root: Path) -> list[Path]:
-    """List the entries and temporaries, without the store's own books."""
-    return [path for path in root.rglob("*") if path.is_file() and path.name not in BOOKS]
-
-
-def set_age(path: Path, seconds: float) -> None:
-    moment = time.time() - seconds
-    os.utime(path, (moment, moment))
+from twinjit.store.disk import DiskStore, Pruned
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -142,7 +124,7 @@ def test_clear(tmp_path: Path) -> None:
     store = DiskStore(tmp_path)
     store.put(numbered_artifact(1))
     store.put_direct(bytes(32), bytes(32))
-    (tmp_path / "v1" / "tmp" / "left").write_bytes(b"x")
+    (tmp_path / "v1" / "tmp" / "1-0123456789abcdef").write_bytes(b"x")
     store.clear()
     assert files_in(tmp_path) == []
     assert (tmp_path / "v1" / "ledger").stat().st_size == 0
@@ -183,7 +165,7 @@ def test_the_bound_holds_after_the_ledger_is_lost(tmp_path: Path) -> None:
 def test_puts_below_the_bound_do_not_scan(tmp_path: Path) -> None:
     store = DiskStore(tmp_path)
     store.put(numbered_artifact(0))
-    left = tmp_path / "v1" / "tmp" / "left"
+    left = tmp_path / "v1" / "tmp" / "1-0123456789abcdef"
     left.write_bytes(b"x")
     for number in range(50):
         store.put(numbered_artifact(number))
@@ -199,7 +181,7 @@ def test_puts_below_the_bound_do_not_scan(tmp_path: Path) -> None:
 
 def test_remains_of_a_killed_writer_are_swept_by_the_next_run(tmp_path: Path) -> None:
     DiskStore(tmp_path).put(numbered_artifact(0))
-    left = tmp_path / "v1" / "tmp" / "left"
+    left = tmp_path / "v1" / "tmp" / "1-0123456789abcdef"
     left.write_bytes(b"x")
     assert DiskStore(tmp_path).put(numbered_artifact(1))
     assert not left.exists()
@@ -231,6 +213,16 @@ def test_prune_by_age(tmp_path: Path) -> None:
     assert kept == [0, 1, 2, 3]
 
 
+def test_prune_by_age_and_bound(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    for number in range(10):
+        store.put(numbered_artifact(number))
+        set_age(path_of(store, numbered_artifact(number).key_digest), 1000 * number)
+    assert store.prune(max_bytes=4 * BLOCK, max_age=6500).entries == 6  # 7 to 9, then 4 to 6
+    left = {entry.key_digest for entry in store.entries()}
+    assert left == {numbered_artifact(number).key_digest for number in range(4)}
+
+
 def test_misses_that_eviction_caused_are_told(tmp_path: Path) -> None:
     store = DiskStore(tmp_path, max_bytes=10 * BLOCK)
     for number in range(30):
@@ -241,100 +233,6 @@ def test_misses_that_eviction_caused_are_told(tmp_path: Path) -> None:
     assert other.get(numbered_artifact(0).key_digest) is None  # it is not there now
     assert other.get(numbered_artifact(99).key_digest) is None
     assert other.stats().reasons == {"evicted": 1, "absent": 2}
-
-
-def test_records_and_entries_are_listed(tmp_path: Path) -> None:
-    store = DiskStore(tmp_path)
-    store.put(numbered_artifact(1))
-    store.put_direct(b"s" * 32, b"k" * 32)
-    (entry,) = store.entries()
-    assert entry.key_digest == numbered_artifact(1).key_digest
-    assert entry.bytes == len(encode(numbered_artifact(1)))
-    assert abs(entry.used - time.time()) < 100
-    assert list(store.records()) == [(b"s" * 32, b"k" * 32)]
-
-
-def test_verify_names_the_bad_and_changes_nothing(tmp_path: Path) -> None:
-    store = DiskStore(tmp_path)
-    for number in range(5):
-        store.put(numbered_artifact(number))
-        store.put_direct(bytes([number]) * 32, bytes(32))
-    assert list(store.verify()) == []
-    damaged = path_of(store, numbered_artifact(1).key_digest)
-    damaged.write_bytes(damaged.read_bytes()[:-1])
-    path_of(store, numbered_artifact(2).key_digest).chmod(0o666)
-    record = tmp_path / "v1" / "direct" / "03" / ("03" * 31 + ".ref")
-    record.write_bytes(b"")
-    odd = tmp_path / "v1" / "objects" / "ab"
-    odd.mkdir(exist_ok=True)
-    (odd / "nothex.tj").write_bytes(b"x")
-    found = {(Path(bad.path).name, bad.reason) for bad in store.verify()}
-    assert found == {
-        (damaged.name, "damaged"),
-        (path_of(store, numbered_artifact(2).key_digest).name, "untrusted"),
-        (record.name, "damaged"),
-        ("nothex.tj", "damaged"),
-    }
-    assert damaged.exists()
-    assert store.stats().faults == 0
-
-
-def test_what_is_examined_is_not_used(tmp_path: Path) -> None:
-    store = DiskStore(tmp_path)
-    store.put(numbered_artifact(1))
-    store.put_direct(b"s" * 32, numbered_artifact(1).key_digest)
-    files = [entry for entry in tmp_path.rglob("*") if entry.suffix in (".tj", ".ref")]
-    for file in files:
-        set_age(file, 1000)
-    before = [file.stat().st_mtime_ns for file in files]
-    counts: list[tuple[int, int]] = []
-    assert list(store.verify(lambda *count: counts.append(count))) == []
-    assert counts == [(1, 2), (2, 2)]
-    assert len(list(store.records())) == 1
-    found = store.inspect(numbered_artifact(1).key_digest)
-    assert isinstance(found, Artifact)
-    assert found.key == numbered_artifact(1).key
-    assert [file.stat().st_mtime_ns for file in files] == before
-    assert store.totals() == {"puts": 1}
-    assert len(files) == 2
-
-
-def test_inspection_says_why_an_entry_is_none(tmp_path: Path) -> None:
-    digest = numbered_artifact(1).key_digest
-
-    def reason() -> str:
-        found = DiskStore(tmp_path, max_age=500).inspect(digest)
-        assert isinstance(found, Bad)
-        assert found.message
-        return found.reason
-
-    assert reason() == "absent"
-    store = DiskStore(tmp_path)
-    store.put(numbered_artifact(2))
-    assert reason() == "absent"
-    store.put(numbered_artifact(1))
-    path = path_of(store, digest)
-    set_age(path, 1000)
-    assert reason() == "expired"
-    path.write_bytes(b"nonsense")
-    assert reason() == "damaged"
-    path.chmod(0o666)
-    assert reason() == "untrusted"
-    path.unlink()
-    path.mkdir()
-    assert reason() == "untrusted"
-    (tmp_path / "v1").chmod(0o755)
-    assert reason() == "untrusted"
-    assert path.is_dir()
-
-
-def test_verify_names_the_folder_that_is_not_trusted(tmp_path: Path) -> None:
-    DiskStore(tmp_path).put(numbered_artifact(1))
-    (tmp_path / "v1").chmod(0o755)
-    (bad,) = DiskStore(tmp_path).verify()
-    assert (bad.path, bad.reason) == (str(tmp_path / "v1"), "untrusted")
-    assert "chmod 700" in bad.message
-    assert list(DiskStore(tmp_path / "nowhere").verify()) == []
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
@@ -383,12 +281,12 @@ def test_prune_to_another_bound_and_of_stale_temporaries(tmp_path: Path) -> None
     for number in range(10):
         store.put(numbered_artifact(number))
     staging = tmp_path / "v1" / "tmp"
-    (staging / "left").write_bytes(b"x")
-    with (staging / "being written").open("wb") as file:
+    (staging / "1-0123456789abcdef").write_bytes(b"x")
+    with (staging / "2-0123456789abcdef").open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert store.prune(4 * BLOCK + 100) == Pruned(entries=6, bytes=6 * BLOCK, temporaries=1)
-        assert os.listdir(staging) == ["being written"]
-    (staging / "being written").unlink()
+        assert os.listdir(staging) == ["2-0123456789abcdef"]
+    (staging / "2-0123456789abcdef").unlink()
     assert store.prune() == Pruned()
     assert (tmp_path / "v1" / "ledger").stat().st_size == 4
 

@@ -17,7 +17,7 @@ from tests.faults import (
     small_disk,
 )
 from tests.samples import numbered_artifact
-from tests.store.test_disk import files_in, path_of
+from tests.store.entries import files_in, path_of
 from twinjit.artifact import decode, encode
 from twinjit.errors import CacheWarning
 from twinjit.store.disk import DiskStore, Pruned

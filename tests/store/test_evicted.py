@@ -35,6 +35,13 @@ def test_the_last_eviction_of_a_slot_is_remembered(tmp_path: Path) -> None:
     assert table.take(second)
 
 
+def test_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "evicted"
+    digest = b"12345678" + (3 * 8192 + 5).to_bytes(8, "little") + bytes(16)
+    Evicted(str(path)).add([digest])
+    assert path.read_bytes() == bytes(5 * 8) + b"12345678"
+
+
 def test_the_table_is_bounded(tmp_path: Path) -> None:
     table = Evicted(str(tmp_path / "evicted"))
     table.add(number.to_bytes(16, "little") * 2 for number in range(1, 20_000))

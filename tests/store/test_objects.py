@@ -87,11 +87,30 @@ def test_a_put_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_what_killed_writers_left_is_swept(tmp_path: Path) -> None:
     staging = tmp_path / "staging"
     staging.mkdir()
-    for name, age in (("old", 7200), ("new", 60)):
+    for name, age in (("1-0123456789abcdef", 7200), ("2-0123456789abcdef", 60)):
         (staging / name).touch()
         os.utime(staging / name, (time.time() - age, time.time() - age))
     SharedStore(FilesystemBackend(f"file://{tmp_path}")).put(ARTIFACT)
-    assert files_in(tmp_path) == ["staging/new", OBJECT]
+    assert files_in(tmp_path) == ["staging/2-0123456789abcdef", OBJECT]
+
+
+def test_a_planted_link_gives_nothing_to_be_swept(tmp_path: Path) -> None:
+    home, shared = tmp_path / "home", tmp_path / "shared"
+    for folder in (home, shared):
+        folder.mkdir()
+    for name in ("precious", "1-0123456789abcdef"):
+        (home / name).touch()
+        os.utime(home / name, (0, 0))
+    (shared / "staging").symlink_to(home)
+    SharedStore(FilesystemBackend(f"file://{shared}")).put(ARTIFACT)
+    assert files_in(home) == ["1-0123456789abcdef", "precious"]
+
+
+@pytest.mark.parametrize("max_bytes", [None, 1000])
+def test_a_file_that_has_no_end_is_not_read_to_it(tmp_path: Path, max_bytes: int | None) -> None:
+    (tmp_path / "a").symlink_to("/dev/zero")
+    found = FilesystemBackend(f"file://{tmp_path}", max_bytes=max_bytes).get("a")
+    assert found is None or len(found) <= 1
 
 
 def test_the_umask_says_who_may_read_files(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import largest_file, open_descriptors
-from twinjit.store.publish import publish, sweep
+from twinjit.store.publish import publish, sweep, write_whole
 
 
 @pytest.fixture
@@ -62,6 +63,22 @@ def test_a_missing_staging_folder(tmp_path: Path) -> None:
     assert sweep(str(tmp_path / "missing")) == 0
 
 
+def test_what_is_being_written_was_never_open_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fchmod", lambda *_: None)  # as if others came before it
+    before = os.umask(0)
+    try:
+        mode = write_whole(
+            str(tmp_path / "file"),
+            str(tmp_path / "temporary"),
+            lambda file: os.fstat(file.fileno()).st_mode,
+        )
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(mode) == 0o600
+
+
 # Python closes a file that an interrupt took before it was bound to a name, and warns of it.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path, staging: Path) -> None:
@@ -91,15 +108,26 @@ def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path, staging: Path
 
 
 def test_sweep_removes_what_has_no_writer(staging: Path) -> None:
-    for name in ("left", "being written"):
+    left, written, folder, link = (f"{number}-0123456789abcdef" for number in range(1, 5))
+    for name in (left, written, "not ours"):
         (staging / name).write_bytes(b"x")
-    (staging / "folder").mkdir()
-    (staging / "link").symlink_to(staging / "left")
-    with (staging / "being written").open("rb") as file:
+    (staging / folder).mkdir()
+    (staging / link).symlink_to(staging / "not ours")
+    with (staging / written).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert sweep(str(staging)) == 1
-        assert sorted(os.listdir(staging)) == ["being written", "folder", "link"]
+        assert sorted(os.listdir(staging)) == [written, folder, link, "not ours"]
     assert sweep(str(staging)) == 1
+
+
+def test_sweep_follows_no_link(staging: Path) -> None:
+    name = "1-0123456789abcdef"
+    (staging / name).touch()
+    link = staging.with_name("link")
+    link.symlink_to(staging)
+    with pytest.raises(OSError, match="link"):
+        sweep(str(link))
+    assert os.listdir(staging) == [name]
 
 
 def test_a_file_is_locked_while_it_is_written(tmp_path: Path, staging: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.samples import numbered_artifact
 from tests.store.backends import Clock, DictBackend, FaultyBackend, HangingBackend
+from twinjit import forks
 from twinjit.errors import ArtifactError, CacheWarning
 from twinjit.store.base import MissReason
 from twinjit.store.deadline import DeadlineBackend
@@ -246,13 +247,16 @@ def test_threads_together_miss_once_and_lose_no_count() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_a_child_forked_while_another_thread_holds_the_locks() -> None:
+def test_a_child_forked_while_another_thread_holds_the_locks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forks, "PATIENCE", 0.1)
     store = SharedStore(DictBackend())
     store.put(ARTIFACT)
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with store._lock, store._faults._count_lock:
+        with store._lock, store._tally._lock, store._tally._faults._count_lock:
             held.set()
             done.wait()
 

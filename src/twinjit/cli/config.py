@@ -17,12 +17,15 @@ def config(*, json: Json = False) -> None:
     settings = twinjit.Settings.load()
     file = twinjit.Settings.file_path()
     found = file is not None and os.path.lexists(file)
+    unknown = twinjit.Settings.unknown_variables()
     if json:
         data = {
             name: {"value": _value(settings, name), "source": source}
             for name, source in settings.sources.items()
         }
-        print_json({"settings": data, "file": file, "file_found": found})
+        print_json(
+            {"settings": data, "file": file, "file_found": found, "unknown_variables": unknown}
+        )
         return
     _print_table(
         [(name, _show(name, _value(settings, name)), of) for name, of in settings.sources.items()]
@@ -30,6 +33,8 @@ def config(*, json: Json = False) -> None:
     where = file or "none: TWINJIT_SETTINGS is off, or there is no home directory"
     missing = "" if found or file is None else " (not there)"
     stdout().print(f"settings file: {where}{missing}", highlight=False)
+    if unknown:
+        stdout().print(f"no settings, and not looked at: {', '.join(unknown)}", highlight=False)
 
 
 def _value(settings: twinjit.Settings, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -70,7 +70,7 @@ def diff(
         )
         found = _from_standard_input(found)
         if json:
-            print_json(_data(found))
+            print_json(found.to_data())
         elif not quiet:
             show_diff(found, coloured(color.value))
     raise typer.Exit(_DIFFERENT if found else 0)
@@ -108,22 +108,7 @@ def _render(difference: twinjit.Difference) -> Text:
         text.append("\n  ")
         text.append(f"{line.sign} {line.value}" if line.sign else line.value, style)
         if line.location:
-            text.append(f"  [{_from_stdin(line.location)}]", "dim")
+            text.append(f"  [{line.location}]", "dim")
     if difference.note:
         text.append(f"\n  ({difference.note})", "italic")
     return text
-
-
-def _data(found: twinjit.Diff) -> dict[str, Any]:
-    data = found.to_data()
-    for difference in data["differences"]:
-        for side in ("location_a", "location_b"):
-            difference[side] = _from_stdin(difference[side])
-    return data
-
-
-def _from_stdin(location: str) -> str:
-    """Say where bytes came from, which the library was given."""
-    return (
-        location.replace("<bytes>:", "<stdin>:", 1) if location.startswith("<bytes>:") else location
-    )

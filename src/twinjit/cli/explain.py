@@ -145,7 +145,7 @@ def _explain_one(
     show_parts(console, explanation.key, full=full)
     if not explanation.uncacheable:
         console.print(f"{'key':<18}{explanation.key.hex}", style="bold", highlight=False)
-    console.print(_describe_lookup(explanation, _root(compiler)), highlight=False)
+    console.print(_describe_lookup(explanation, compiler), highlight=False)
 
 
 def _data(explanation: twinjit.Explanation) -> dict[str, Any]:
@@ -163,14 +163,17 @@ def _root(compiler: twinjit.Compiler) -> str | None:
     return compiler.store.root if compiler.store else None
 
 
-def _describe_lookup(explanation: twinjit.Explanation, store: str | None) -> str:
+def _describe_lookup(explanation: twinjit.Explanation, compiler: twinjit.Compiler) -> str:
     if explanation.uncacheable:
         return f"never cached: {explanation.uncacheable}"
+    shared = compiler.shared.url if compiler.shared else None
+    places = [place for place in (_root(compiler), shared) if place]
     if explanation.tier == "compiled":
-        where = f"not in {store}" if store else "there is no disk cache"
+        where = f"not in {', nor in '.join(places)}" if places else "there is no disk cache"
         return f"miss: {where}"
     way = "without parsing the program" if explanation.direct else "after parsing the program"
-    return f"hit: in {store}, found {way}"
+    place = shared if explanation.tier == "shared" else _root(compiler)
+    return f"hit: in {place}, found {way}"
 
 
 def _side(name: str, compiler: twinjit.Compiler, language: str) -> _Side:
@@ -213,7 +216,7 @@ def _show_compared(
     else:
         console.print(f"the same key: {compared.a.explanation.key.hex}", style="bold")
     for side in sides:
-        lookup = _describe_lookup(side.explanation, _root(compiler))
+        lookup = _describe_lookup(side.explanation, compiler)
         console.print(f"{side.name}: {'stored' if side.is_stored else lookup}", highlight=False)
 
 

@@ -119,8 +119,12 @@ def open_compiler(
     opt_level: int = 3,
     policy: Sequence[str] | None = None,
     confirm: str | None = None,
+    for_its_directory: bool = False,
 ) -> twinjit.Compiler:
     """Make the compiler that the options describe.
+
+    Of one that is made `for_its_directory` alone, what the settings say of targets and shared
+    stores is not looked at: who mends them may want to look at the cache.
 
     Raises
     ------
@@ -139,6 +143,8 @@ def open_compiler(
         policy=read_policy(policy),
         confirm=_read_confirm(confirm),
         cache=place,
+        target=twinjit.Target.host() if for_its_directory else None,
+        shared=not for_its_directory,
     )
 
 

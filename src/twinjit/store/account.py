@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from blake3 import blake3
 
-from twinjit.forks import fork_lock
-from twinjit.store.files import open_book
+from twinjit.forks import fork_lock, start_anew_in_children
+from twinjit.store.files import check_private, close, open_book
 
 __all__ = ["Account"]
 
@@ -36,6 +36,7 @@ _FLUSH_SECONDS = 1.0
 _LAST_TRIES = 20
 _LAST_PAUSE_SECONDS = 0.005
 _SINCE = "since"
+_TOO_MANY = 1 << 63
 
 
 class Account:
@@ -49,7 +50,8 @@ class Account:
     Parameters
     ----------
     path
-        The file. Its folder is not made: before the first put of a store there is no account.
+        The file. Its folder is not made: before the first put of a store there is no account. Where
+        the folder is not this user's alone, the file is neither written nor read.
     """
 
     def __init__(self, path: str) -> None:
@@ -84,10 +86,12 @@ class _Events:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lock = fork_lock()  # guards the two below, and is held while the file is written
+        # Guards the two below. Held while the file is read or written, which waits for nobody: who
+        # has the file locked is passed by.
+        self._lock = fork_lock()
         self._pending: Counter[str] = Counter()
         self._flushed = time.monotonic()
-        _all.add(self)
+        start_anew_in_children(self)
 
     def add(self, event: str, count: int) -> None:
         with self._lock:
@@ -110,12 +114,12 @@ class _Events:
             time.sleep(_LAST_PAUSE_SECONDS)
 
     def reset(self) -> bool:
-        with self._lock:
-            self._pending.clear()
-            for _ in range(_LAST_TRIES):
+        for _ in range(_LAST_TRIES):
+            with self._lock:
+                self._pending.clear()
                 if not os.path.exists(self._path) or _add_to(self._path, Counter(), anew=True):
                     return True
-                time.sleep(_LAST_PAUSE_SECONDS)
+            time.sleep(_LAST_PAUSE_SECONDS)
         return False
 
     def totals(self) -> Counter[str]:
@@ -123,24 +127,14 @@ class _Events:
             return _read(self._path) + self._pending
 
     def start_anew(self) -> None:
-        """In a forked child: what was gathered is the parent's to tell."""
+        """Drop what was gathered: in a forked child, it is the parent's to tell."""
         self._pending = Counter()
-
-
-_all: weakref.WeakSet[_Events] = weakref.WeakSet()
-
-
-def _start_all_anew() -> None:
-    for events in list(_all):
-        events.start_anew()
-
-
-os.register_at_fork(after_in_child=_start_all_anew)
 
 
 def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     """Add counts to those in a file, or replace them; False where that cannot be done now."""
     try:
+        check_private(os.path.dirname(path))
         descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
     except OSError:
         return False
@@ -153,11 +147,12 @@ def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     except OSError:
         return False
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _read(path: str) -> Counter[str]:
     try:
+        check_private(os.path.dirname(path))
         descriptor = open_book(path, os.O_RDONLY)
     except OSError:
         return Counter()
@@ -166,7 +161,7 @@ def _read(path: str) -> Counter[str]:
     except OSError:
         return Counter()
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _encode(counts: Counter[str]) -> bytes:
@@ -179,5 +174,14 @@ def _decode(data: bytes) -> Counter[str]:
     body, checksum = data[:-_CHECKSUM_SIZE], data[-_CHECKSUM_SIZE:]
     if not body.startswith(_MAGIC) or blake3(body).digest() != checksum:
         return Counter()
-    counts: Counter[str] = Counter(json.loads(body[len(_MAGIC) :]))
-    return counts
+    try:
+        counts = json.loads(body[len(_MAGIC) :])
+    except (ValueError, RecursionError):  # cut short, where it was more than the page takes
+        return Counter()
+    return Counter(counts) if _are_counts(counts) else Counter()
+
+
+def _are_counts(found: object) -> bool:
+    return isinstance(found, dict) and all(
+        type(count) is int and abs(count) < _TOO_MANY for count in found.values()
+    )

@@ -5,13 +5,9 @@ from __future__ import annotations
 from urllib.parse import SplitResult, urlsplit
 
 from twinjit.errors import ConfigError
+from twinjit.settings_values import SWITCH
 
-__all__ = ["shown", "split_address", "split_read_only"]
-
-_SWITCH = {
-    **dict.fromkeys(("", "true", "1", "yes", "on"), True),
-    **dict.fromkeys(("false", "0", "no", "off"), False),
-}
+__all__ = ["split_address", "split_read_only"]
 
 
 def split_address(url: str) -> SplitResult:
@@ -23,6 +19,11 @@ def split_address(url: str) -> SplitResult:
         If it is none. A password may have spilled into any part, so the message shows the scheme
         alone.
     """
+    if not isinstance(url, str):
+        raise ConfigError(
+            f"the address of the shared cache is a {type(url).__name__}; give text, for instance "
+            "redis://host:6379/0"
+        )
     scheme = url.partition("://")[0]
     problem = ConfigError(
         f"the address of the shared cache, {scheme}://…, cannot be read; write it as "
@@ -44,13 +45,10 @@ def split_address(url: str) -> SplitResult:
     return parts
 
 
-def shown(parts: SplitResult) -> str:
-    """Write an address without user, password and options."""
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
 def split_read_only(url: str) -> tuple[str, bool]:
     """Take the option ``read-only`` out of an address, as in ``redis://host/0?read-only=true``.
+
+    Without a value, it is set.
 
     Returns
     -------
@@ -69,8 +67,8 @@ def split_read_only(url: str) -> tuple[str, bool]:
         name, _, value = option.partition("=")
         if name != "read-only":
             others.append(option)
-        elif (word := value.lower()) in _SWITCH:
-            read_only = _SWITCH[word]
+        elif (word := value.lower() or "on") in SWITCH:
+            read_only = SWITCH[word]
         else:
             raise ConfigError(
                 f"the shared cache's option read-only is {value!r}; give true or false"

@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from io import BufferedWriter, FileIO
 from typing import BinaryIO, NamedTuple, Protocol
 
-from twinjit.artifact import Artifact, decode, encode
-from twinjit.errors import ArtifactError, BundleError
+from twinjit.artifact import Artifact, encode
+from twinjit.errors import ArtifactError, BundleError, SealError
 from twinjit.key import DIGEST_SIZE
 from twinjit.store.base import Store
 from twinjit.store.direct import decode_record, encode_record
-from twinjit.store.examination import Bad
+from twinjit.store.examination import Bad, parse_whole
+from twinjit.store.publish import write_whole
 from twinjit.store.seal import Seal
 
 __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
@@ -27,7 +28,7 @@ __all__ = ["Exported", "Imported", "export_bundle", "import_bundle"]
 #   direct/<64 digits>.ref    one direct record (direct.py), by its source's digest
 #
 # sorted by name, without times and owners, so that the same entries give the same bytes. In a
-# signed bundle, each is sealed under its name (seal.py).
+# signed bundle, each is sealed under its name (seal.py). A bundle has no version: each member has.
 _OBJECT = ("objects/", ".tj")
 _RECORD = ("direct/", ".ref")
 
@@ -124,29 +125,47 @@ def export_bundle(
     ------
     ConfigError
         If the secret is too short.
+    BundleError
+        If the path is none.
     OSError
         If the file cannot be written.
     """
+    path = _checked(path)
     wanted = set(store.digests() if keys is None else keys)
     records = sorted(record for record in store.records() if record[1] in wanted)
     seal = Seal(secret) if secret is not None else None
-    left_out: dict[str, str] = {}
-    with _published(os.fspath(path)) as file:
-        for source_digest, key_digest in records:
-            name = _name(source_digest, _RECORD)
-            _write(file, name, encode_record(source_digest, key_digest), seal)
-        for key_digest in sorted(wanted):
-            name = _name(key_digest, _OBJECT)
-            artifact = store.inspect(key_digest)
-            if isinstance(artifact, Bad):
-                left_out[name] = f"{artifact.reason}: {artifact.message}"
-            elif len(data := encode(artifact)) > _MEMBER_LIMIT:
-                left_out[name] = "it is too large"
-            else:
-                _write(file, name, data, seal)
-        file.write(bytes(_END + -(file.tell() + _END) % tarfile.RECORDSIZE))
-        size = file.tell()
-    return Exported(len(wanted) - len(left_out), len(records), size, left_out)
+
+    def write(unbuffered: FileIO) -> Exported:
+        left_out: dict[str, str] = {}
+        with BufferedWriter(unbuffered) as file:
+            for source_digest, key_digest in records:
+                name = _name(source_digest, _RECORD)
+                _write(file, name, encode_record(source_digest, key_digest), seal)
+            for key_digest in sorted(wanted):
+                name = _name(key_digest, _OBJECT)
+                data = _encoded(store.inspect(key_digest))
+                if isinstance(data, str):
+                    left_out[name] = data
+                else:
+                    _write(file, name, data, seal)
+            file.write(bytes(_END + -(file.tell() + _END) % tarfile.RECORDSIZE))
+            size = file.tell()
+        return Exported(len(wanted) - len(left_out), len(records), size, left_out)
+
+    temporary = f"{path}.{os.getpid()}-{os.urandom(8).hex()}.part"
+    try:
+        return write_whole(path, temporary, write)
+    except OSError as error:  # the user knows nothing of the other name
+        error.filename, error.filename2 = path, None
+        raise
+
+
+def _encoded(found: Artifact | Bad) -> bytes | str:
+    """Write an artifact as a member, or say why it is left out."""
+    if isinstance(found, Bad):
+        return f"{found.reason}: {found.message}"
+    data = encode(found)
+    return data if len(data) <= _MEMBER_LIMIT else "it is too large"
 
 
 def import_bundle(
@@ -173,14 +192,15 @@ def import_bundle(
     Raises
     ------
     BundleError
-        If the file is no bundle, or ends before its end. What came whole before that was taken.
+        If the path is none, or the file no bundle, or ends before its end. What came whole before
+        that was taken.
     ConfigError
         If the secret is too short.
     OSError
         If the file cannot be read.
     """
     importing = _Import(store, Seal(secret) if secret is not None else None, max_member_bytes)
-    with open(path, "rb") as file:
+    with open(_checked(path), "rb") as file:
         try:
             importing.take_all(file)
         except BundleError as error:
@@ -220,16 +240,17 @@ class _Import:
         data = file.read(member.size)
         if self._seal:
             data = self._seal.unwrap(member.name, data)
+        elif Seal.is_on(data):
+            raise SealError(
+                "the entry is signed; to check that, give the secret: TWINJIT_SHARED_SECRET_FILE"
+            )
         if key_digest:
             self._take_artifact(key_digest, data)
         else:
             self._take_record(source_digest, data)
 
     def _take_artifact(self, key_digest: bytes, data: bytes) -> None:
-        artifact = decode(data)
-        if artifact.key_digest != key_digest:
-            raise ArtifactError("it is the artifact of another key than its name says")
-        artifact.check()
+        artifact = parse_whole(data, key_digest)
         is_present = self._store.contains(key_digest)
         self._count(is_present, is_present or self._store.put(artifact))
 
@@ -291,16 +312,8 @@ def _write(file: BinaryIO, name: str, data: bytes, seal: Seal | None) -> None:
     file.write(bytes(-len(data) % tarfile.BLOCKSIZE))
 
 
-@contextmanager
-def _published(path: str) -> Iterator[BinaryIO]:
-    """Give a new file, private to the user, that replaces the one at a path if all goes well."""
-    temporary = f"{path}.{os.getpid()}-{os.urandom(8).hex()}.part"
-    try:
-        with open(temporary, "xb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+def _checked(path: str | os.PathLike[str]) -> str:
+    """Return a path as text; a number would be a descriptor to `open`, which closed it."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in (name := os.fspath(path)):
+        raise BundleError(f"{path!r} is no path of a file; give one as text")
+    return name

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from twinjit.errors import ConfigError
 from twinjit.forks import fork_lock
+from twinjit.settings_values import LONGEST_WAIT
 from twinjit.store.base import Backend
 
 __all__ = ["DeadlineBackend", "check_timeout"]
@@ -17,15 +18,14 @@ __all__ = ["DeadlineBackend", "check_timeout"]
 T = TypeVar("T")
 
 _MOST_LATE = 4
-_LONGEST_SECONDS = 1e6
 
 
 def check_timeout(seconds: float) -> None:
     """Raise `ConfigError` unless it is a number of seconds that a call can be waited for."""
-    if not 0 < seconds <= _LONGEST_SECONDS:
+    if not isinstance(seconds, (int, float)) or not 0 < seconds <= LONGEST_WAIT:
         raise ConfigError(
-            f"the shared cache's timeout is {seconds}; give seconds above 0, and at most "
-            f"{_LONGEST_SECONDS:.0f}"
+            f"the shared cache's timeout is {seconds!r}; give seconds above 0, and at most "
+            f"{LONGEST_WAIT:.0f}"
         )
 
 

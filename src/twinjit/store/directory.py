@@ -16,6 +16,7 @@ from twinjit.store.examination import Bad, examine, examine_object, look, parse_
 from twinjit.store.faults import Faults
 from twinjit.store.files import check_private
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, digest_of
+from twinjit.store.tally import Tally
 
 __all__ = ["Directory", "Entry"]
 
@@ -57,7 +58,7 @@ class Directory:
         self.root = self._layout.root
         self.max_age = max_age
         self.account = Account(self._layout.account)
-        self._faults = Faults(self.root)
+        self._tally = Tally(Faults(self.root), self.account.add)
         self._is_trusted = False  # only ever becomes true: the base folder was seen to be private
 
     def digests(self) -> Iterator[bytes]:
@@ -142,13 +143,9 @@ class Directory:
             return Bad.because(self._layout.base, error)
         return None
 
-    def _report(self, error: Exception) -> None:
-        self.account.add("faults")
-        self._faults.report(error)
-
     def _scan_or_report(self, directory: str, suffix: str) -> list[Found]:
         try:
             return list(scan(directory, suffix))
         except OSError as error:
-            self._report(error)
+            self._tally.fault(error)
             return []

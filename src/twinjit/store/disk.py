@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from types import MappingProxyType
 from typing import TypeVar
 
 from twinjit.artifact import Artifact, encode
 from twinjit.errors import ArtifactError, ArtifactUnavailableError, ArtifactVersionError
-from twinjit.forks import fork_lock
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.directory import Directory, Entry
@@ -47,7 +44,7 @@ class DiskStore(Directory):
     Sizes are counted in blocks of 4 KiB, direct records included. When files exceed the bound,
     those used longest ago are removed until the rest and the new entry take nine tenths of it. The
     bound can be exceeded while other processes put, and, after a loss of power cut the ledger
-    short, until the next scan; see `Room`.
+    short, until the next scan; see `Room`. An entry that takes most of the bound is not kept.
 
     Parameters
     ----------
@@ -76,13 +73,9 @@ class DiskStore(Directory):
             raise ValueError(f"max_age is {max_age}; give 0 or more seconds, or None")
         super().__init__(root, max_age)
         self.max_bytes = max_bytes
-        self._flights = Flights(self._layout.locks, self._report)
-        self._room = Room(self._layout, max_bytes, max_age, self._report)
+        self._flights = Flights(self._layout.locks, self._tally.fault)
+        self._room = Room(self._layout, max_bytes, max_age, self._tally.fault)
         self._is_swept = False  # only ever becomes true: remains of killed writers were removed
-        # Guards the counters below; all work on files is done without it.
-        self._lock = fork_lock()
-        self._hits = self._evictions = self._puts = 0
-        self._missed: Counter[MissReason] = Counter()
 
     def get(self, key_digest: bytes) -> Artifact | None:
         """Look up an artifact by the 32 bytes of its key's digest.
@@ -95,11 +88,9 @@ class DiskStore(Directory):
         path = self._layout.object_path(key_digest)
         artifact, reason = self._load(path, lambda data: parse_object(data, key_digest))
         if artifact is not None:
-            with self._lock:
-                self._hits += 1
-            self.account.add("disk")
+            self._count_hit(1)
             return artifact
-        self._count_miss("evicted" if self._was_evicted(key_digest, reason) else reason)
+        self._tally.miss("evicted" if self._was_evicted(key_digest, reason) else reason)
         return None
 
     def discard(self, key_digest: bytes, why: ArtifactError) -> None:
@@ -108,27 +99,23 @@ class DiskStore(Directory):
         A fault is reported, and the entry removed unless it may be intact
         (`ArtifactUnavailableError`).
         """
-        with self._lock:
-            self._hits -= 1
-        self.account.add("disk", -1)
-        self._count_miss(reason_of(why))
+        self._count_hit(-1)
+        self._tally.miss(reason_of(why))
         path = self._layout.object_path(key_digest)
         if not isinstance(why, ArtifactUnavailableError):
-            _discard(path)
-        self._report(type(why)(f"{path}: {why}"))
+            self._remove(path)
+        self._tally.fault(type(why)(f"{path}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""
-        _discard(self._layout.object_path(key_digest))
+        self._remove(self._layout.object_path(key_digest))
 
     def put(self, artifact: Artifact) -> bool:
         """Publish an artifact; False after a fault, or if it takes most of the bound by itself."""
         path = self._layout.object_path(artifact.key_digest)
         done = self._publish(encode(artifact), path)
-        with self._lock:
-            self._puts += done
         if done:
-            self.account.add("puts")
+            self._tally.put()
         return done
 
     def turn(self, key_digest: bytes, limit_seconds: float) -> AbstractContextManager[Outcome]:
@@ -171,17 +158,9 @@ class DiskStore(Directory):
         """
         objects = self._scan_or_report(self._layout.objects, OBJECT_SUFFIX)
         records = self._scan_or_report(self._layout.direct, RECORD_SUFFIX)
-        with self._lock:
-            return StoreStats(
-                entries=len(objects),
-                bytes=BLOCK * sum(file.blocks for file in objects + records),
-                hits=self._hits,
-                misses=self._missed.total(),
-                faults=self._faults.count,
-                evictions=self._evictions,
-                puts=self._puts,
-                reasons=MappingProxyType(dict(self._missed)),
-            )
+        return self._tally.stats(
+            len(objects), BLOCK * sum(file.blocks for file in objects + records)
+        )
 
     def prune(self, max_bytes: int | None = None, max_age: float | None = None) -> Pruned:
         """Remove what is too old, what was used longest ago, and remains of killed processes.
@@ -196,20 +175,26 @@ class DiskStore(Directory):
             The limit in seconds since the last use; by default the store's.
         """
         try:
+            self._trust()
             pruned = self._room.prune(max_bytes, max_age)
-        except OSError as error:
-            self._report(error)
+        except FileNotFoundError:  # nothing was ever put
             return Pruned()
-        self._count_evictions(pruned.entries)
+        except OSError as error:
+            self._tally.fault(error)
+            return Pruned()
+        self._tally.evicted(pruned.entries)
         self.account.flush()
         return pruned
 
     def clear(self) -> None:
         """Remove all entries and temporaries; not counted as evictions. `totals` stay."""
         try:
+            self._trust()
             self._room.clear()
+        except FileNotFoundError:  # nothing was ever put
+            pass
         except OSError as error:
-            self._report(error)
+            self._tally.fault(error)
 
     def _turn(
         self, digest: bytes, path: str, limit_seconds: float
@@ -223,10 +208,14 @@ class DiskStore(Directory):
             pass
         return nullcontext("unlocked")
 
-    def _count_miss(self, reason: MissReason) -> None:
-        with self._lock:
-            self._missed[reason] += 1
-        self.account.add(f"miss-{reason}")
+    def _remove(self, path: str) -> None:
+        with suppress(OSError):  # not there, or a place in which nothing is to be changed
+            self._trust()
+            os.unlink(path)
+
+    def _count_hit(self, count: int) -> None:
+        self._tally.hit(count)
+        self.account.add("disk", count)
 
     def _load(
         self, path: str, parse: Callable[[bytes], T]
@@ -245,10 +234,10 @@ class DiskStore(Directory):
             return None, "version"
         except ArtifactError as error:
             _discard(path)
-            self._report(ArtifactError(f"{path}: {error}"))
+            self._tally.fault(ArtifactError(f"{path}: {error}"))
             return None, "damaged"
         except (OSError, MemoryError) as error:
-            self._report(error)
+            self._tally.fault(error)
             return None, reason_of(error)
 
     def _was_evicted(self, key_digest: bytes, reason: MissReason) -> bool:
@@ -263,14 +252,14 @@ class DiskStore(Directory):
             return self._try_publish(data, path)
         except (OSError, MemoryError) as error:
             if tries == 1 or not self._is_curable(error, path):
-                self._report(error)
+                self._tally.fault(error)
                 return False
         return self._publish(data, path, tries - 1)
 
     def _try_publish(self, data: bytes, path: str) -> bool:
         make_private(self._layout.base)
         self._trust()
-        if not self._room.make(len(data), self._count_evictions):
+        if not self._room.make(len(data), self._tally.evicted):
             return False
         make_private(self._layout.staging)
         make_private(os.path.dirname(path))
@@ -285,11 +274,6 @@ class DiskStore(Directory):
         is_cleared = self._is_trusted and remove_obstacle(self._layout, path)
         # Not found: a folder was removed meanwhile.
         return is_cleared or isinstance(error, FileNotFoundError)
-
-    def _count_evictions(self, count: int) -> None:
-        with self._lock:
-            self._evictions += count
-        self.account.add("evictions", count)
 
 
 def _entry_at(path: str) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from twinjit.store.files import open_book
+from twinjit.store.files import close, open_book
 
 __all__ = ["Evicted"]
 
@@ -16,7 +16,7 @@ __all__ = ["Evicted"]
 #
 # A digest's slot is its bytes 8 to 15 as a little-endian number, modulo 8192. What is evicted later
 # takes the slot of what was evicted before, so the table tells of some eight thousand evictions. A
-# slot is written in one call; nobody holds a lock.
+# slot is written in one call; nobody holds a lock. Its version is that of the layout (layout.py).
 _SLOTS = 8192
 _SLOT_SIZE = 8
 
@@ -51,7 +51,7 @@ class Evicted:
             for digest in found:
                 os.pwrite(descriptor, digest[:_SLOT_SIZE], _offset(digest))
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def take(self, digest: bytes) -> bool:
         """Say whether a digest is remembered, and forget it.
@@ -72,7 +72,7 @@ class Evicted:
             os.pwrite(descriptor, bytes(_SLOT_SIZE), place)
             return True
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
 
 def _offset(digest: bytes) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from twinjit.store.ledger import blocks
@@ -58,7 +58,7 @@ def scan(directory: str, suffix: str) -> Iterator[Found]:
 
 
 def evict(
-    found: list[Found], allowed: int, report: Callable[[OSError], None]
+    found: Collection[Found], allowed: int, report: Callable[[OSError], None]
 ) -> tuple[list[Found], int]:
     """Remove files, those used longest ago first, until the rest takes no more than is allowed.
 

@@ -65,6 +65,7 @@ SHARED = Medium(
         "ENETUNREACH": _UNREACHABLE,
         "ETIMEDOUT": "See that the server runs and is near, or raise TWINJIT_SHARED_TIMEOUT.",
         "ECONNRESET": "The server ended the connection; its log should say why.",
+        "EPROTO": "See that TWINJIT_SHARED_URL leads to a server of Redis.",
         "EAGAIN": "The server is starting; nothing need be done.",
         "EACCES": "Give a user in TWINJIT_SHARED_URL, with the right password, who may do this.",
         "EROFS": _READ_ONLY,
@@ -130,7 +131,7 @@ class Faults:
         cure = self._medium.cures.get(kind, self._medium.otherwise)
         warn_of_cache(
             f"Twinjit goes on without its {self._medium.title} {self._place} for now ({kind}): "
-            f"{error}. {cure}"
+            f"{str(error).rstrip('.')}. {cure}"
         )
 
 

@@ -13,7 +13,14 @@ import stat
 import time
 from contextlib import suppress
 
-__all__ = ["UntrustedError", "check_private", "make_private", "open_book", "read_private"]
+__all__ = [
+    "UntrustedError",
+    "check_private",
+    "close",
+    "make_private",
+    "open_book",
+    "read_private",
+]
 
 _TOUCH_SECONDS = 60.0
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -77,18 +84,39 @@ def read_private(path: str, max_age: float | None = None, *, mark: bool = True) 
             _touch(descriptor)
         return data
     finally:
+        close(descriptor)
+
+
+def close(descriptor: int) -> None:
+    """Close a descriptor, whatever the file system says of late writes: what is read is checked."""
+    with suppress(OSError):
         os.close(descriptor)
 
 
 def open_book(path: str, flags: int) -> int:
     """Open a file in which a store keeps its books; no link is followed, no pipe waited for.
 
+    Books are written in place, so one that has another name, too (a hard link), is refused: who
+    made that would have the file of that name overwritten.
+
     Raises
     ------
+    UntrustedError
+        If it is not a regular file that this user owns, with one name, and nobody else can write
+        to.
     OSError
         If it cannot be opened.
     """
-    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    try:
+        status = os.fstat(descriptor)
+        _check_owner(status, path)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            raise UntrustedError("not a regular file with one name", path)
+    except BaseException:
+        close(descriptor)
+        raise
+    return descriptor
 
 
 def make_private(path: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from twinjit.store.files import make_private, open_book
+from twinjit.store.files import close, make_private, open_book
 from twinjit.store.locked import LockedFile
 
 __all__ = ["Flights", "Outcome"]
@@ -35,6 +35,7 @@ Outcome = Literal[
 # n mod 256, and its turn is an exclusive lock of an open file description (F_OFD_SETLK) on the byte
 # at n >> 2, which need not exist. If two keys meet in a byte, one waits for the other; if they do
 # in a mark, one may be overwritten before it is seen, and those waiting go one after another.
+# Its version is that of the layout (layout.py).
 _MARKS = 256
 _MARK = struct.Struct("8s8s")
 
@@ -181,7 +182,8 @@ class _KeyLock:
             with suppress(OSError):  # to close the file is enough, unless a child has it still
                 self._set("F_UNLCK")
         finally:
-            self._file.close()
+            with suppress(OSError):  # it is closed even then
+                self._file.close()
 
     def _set(self, kind: Literal["F_WRLCK", "F_UNLCK"]) -> bool:
         request = _FLOCK.pack(getattr(fcntl, kind), os.SEEK_SET, self._byte, 1, 0)
@@ -217,4 +219,4 @@ def _create(path: str) -> None:
         # Marks have to find room when the disk is full, too.
         os.posix_fallocate(descriptor, 0, _MARKS * _MARK.size)
     finally:
-        os.close(descriptor)
+        close(descriptor)

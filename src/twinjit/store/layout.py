@@ -10,7 +10,7 @@ __all__ = ["OBJECT_SUFFIX", "RECORD_SUFFIX", "Layout", "check_digest", "digest_o
 
 # Each name of an entry is a digest in hexadecimal, split after its first byte.
 #
-#   ROOT/v1/objects/ab/cdef….tj    one artifact (artifact.py), by its key's digest
+#   ROOT/v1/objects/ab/cdef….tj    one artifact (entry.py), by its key's digest
 #   ROOT/v1/direct/ab/cdef….ref    one direct record (direct.py), by its source's digest
 #   ROOT/v1/tmp/…                  files being written (publish.py)
 #   ROOT/v1/ledger                 what has been written, in blocks (ledger.py)
@@ -18,6 +18,10 @@ __all__ = ["OBJECT_SUFFIX", "RECORD_SUFFIX", "Layout", "check_digest", "digest_o
 #   ROOT/v1/account                what happened, in all processes (account.py)
 #   ROOT/v1/locks                  who compiles what (flight.py)
 #   ROOT/v1/swept                  empty; its time of modification is that of the last full scan
+#                                  (room.py)
+#
+# Artifacts, records and the account have versions of their own. A change to what the other files
+# mean is a new version of the layout; a new file that older releases pass over is none.
 #
 # 1: as above.
 _VERSION = "v1"

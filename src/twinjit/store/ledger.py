@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from twinjit.store.files import open_book
+from twinjit.store.files import close, open_book
 from twinjit.store.locked import LockedFile
 
 __all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
@@ -17,7 +17,7 @@ BLOCK = 4096
 
 # The ledger is a file whose length in bytes is the total in blocks. Its content means nothing and
 # is zero. An append adds to the total in one step even when several processes do it at once, and
-# the total is read with one fstat.
+# the total is read with one fstat. Its version is that of the layout (layout.py).
 
 
 def blocks(size: int) -> int:
@@ -53,7 +53,7 @@ class Ledger:
             os.write(descriptor, bytes(count))
             return os.fstat(descriptor).st_size
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     @contextmanager
     def recount(self, *, wait: bool) -> Iterator[Recount | None]:

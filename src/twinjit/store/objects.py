@@ -8,13 +8,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
-from twinjit.store.addresses import shown, split_address
-from twinjit.store.publish import publish, sweep
+from twinjit.settings_values import place_of_url
+from twinjit.store.addresses import split_address
+from twinjit.store.publish import STALE_SECONDS, publish, sweep
 
 __all__ = ["SCHEMES", "FilesystemBackend"]
-
-# From what age on a file has no living writer: locks of other machines are not seen everywhere.
-_STALE_SECONDS = 3600.0
 
 # The package that each kind of address needs beside fsspec.
 _PACKAGES = {
@@ -57,24 +55,25 @@ class FilesystemBackend:
     def __init__(self, url: str, *, max_bytes: int | None = None) -> None:
         parts = split_address(url)
         self._scheme = parts.scheme
+        self._url = place_of_url(url)
         if not (parts.netloc or parts.path.strip("/")) or parts.query:
             raise ConfigError(
-                f"the shared cache's address, {shown(parts)}, is not a place for files; write "
+                f"the shared cache's address, {self._url}, is not a place for files; write "
                 "s3://bucket/path or file:///path, without options other than read-only"
             )
         if self._scheme == "file" and parts.netloc:
             raise ConfigError(
-                f"the shared cache's address, {shown(parts)}, names a host; write file:///path"
+                f"the shared cache's address, {self._url}, names a host; write file:///path"
             )
         for package in ("fsspec", _PACKAGES[self._scheme]):
             if package and find_spec(package) is None:
                 raise ConfigError(
-                    f"the shared cache at {shown(parts)} needs the package {package}; "
+                    f"the shared cache at {self._url} needs the package {package}; "
                     f"install twinjit[fsspec]{'' if package == 'fsspec' else f' and {package}'}"
                 )
         self._address = url.rstrip("/")
-        self._url = shown(parts)
         self._max_bytes = max_bytes
+        # The two below have no lock: at worst, two threads look, or open, at once.
         self._swept = False  # whether remains of killed writers were looked for
         # What fsspec made of the address, and in which process: most cannot be used after a fork.
         # It is kept because fsspec keeps one for each thread, and a deadline makes many threads.
@@ -100,10 +99,11 @@ class FilesystemBackend:
         filesystem, root = self._open()
         path = f"{root}/{name}"
         try:
-            # A local file's reader makes room for all it is asked for, so its size is looked at.
-            size = filesystem.size(path) if self._scheme == "file" else 0
-            self._check_size(name, size)
-            end = None if self._scheme == "file" or self._max_bytes is None else self._max_bytes + 1
+            # A local file's reader makes room for all it is asked for, so its size is looked at. It
+            # may lie: a link to /dev/zero has none.
+            size = filesystem.size(path) if self._scheme == "file" else self._max_bytes
+            self._check_size(name, size or 0)
+            end = None if size is None else size + 1
             data: bytes = filesystem.cat_file(path, start=0, end=end)
         except FileNotFoundError:
             return None
@@ -125,7 +125,7 @@ class FilesystemBackend:
         if not self._swept:
             self._swept = True
             with suppress(OSError):  # not ours to list
-                sweep(staging, _STALE_SECONDS)
+                sweep(staging, STALE_SECONDS)  # locks of other machines are not seen everywhere
         publish(data, path, staging, private=False)
 
     def remove(self, name: str) -> None:

@@ -4,22 +4,78 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from io import FileIO
+from typing import TypeVar
 
+from twinjit.store.files import close
 from twinjit.store.locked import LockedFile
 
-__all__ = ["publish", "sweep"]
+__all__ = ["STALE_SECONDS", "publish", "sweep", "write_whole"]
 
-# From what age on a file has no living writer, where the file system knows no locks.
-_STALE_SECONDS = 3600.0
+T = TypeVar("T")
+
+# In C alone: a signal between an opener in Python and the file would lose the descriptor.
+_open_privately = partial(os.open, mode=0o600)
+
+# The names of files being written: the process, and what tells apart those that it writes.
+_NAME = re.compile(r"[0-9]+-[0-9a-f]{16}")
+
+STALE_SECONDS = 3600.0
+"""From what age on a file has no living writer, where not all locks are seen."""
+
+
+def write_whole(
+    path: str, temporary: str, write: Callable[[FileIO], T], *, private: bool = True
+) -> T:
+    """Write a file that takes the place of any at a path in one step.
+
+    Whatever exception ends this call, nothing stays; what a killed process leaves at `temporary` is
+    for `sweep`. The file is not forced to the disk: after a loss of power it may be damaged, so
+    what reads it must check it.
+
+    Parameters
+    ----------
+    path
+        Where it shall appear.
+    temporary
+        Where it is written first, on the same file system, and locked meanwhile. Nothing is there.
+    write
+        Writes it, and may close it.
+    private
+        Whether only this user may read it; else the process's umask says who may.
+
+    Returns
+    -------
+    T
+        What `write` returned.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be made or moved; FileNotFoundError also if a folder is missing, or a
+        sweep took the file in the moment before it was locked.
+    """
+    try:
+        # Never open to others, not even until its mode is set.
+        with LockedFile(temporary, "xb", _open_privately if private else None) as file:
+            _lock(file.fileno())
+            if private:
+                os.fchmod(file.fileno(), 0o600)
+            result = write(file)
+            os.replace(temporary, path)  # while the lock keeps a sweep off
+            return result
+    except BaseException:
+        _remove(temporary)
+        raise
 
 
 def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> None:
-    """Put a file in place in one step, over any other at that path.
-
-    The file is not forced to the disk: after a loss of power it may be
-    damaged, so what reads it must check it.
+    """Put a file in place in one step, over any other at that path; see `write_whole`.
 
     Parameters
     ----------
@@ -28,41 +84,33 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
     path
         Where it shall appear.
     staging
-        A folder of the same file system, in which it is written first, and locked meanwhile.
-        Whatever exception ends this call, nothing stays there; what a killed process leaves is for
-        `sweep`.
+        A folder of the same file system, in which it is written first.
     private
         Whether only this user may read it; else the process's umask says who may.
 
     Raises
     ------
     OSError
-        If the file cannot be written or moved; FileNotFoundError also if a folder is missing, or a
-        sweep took the file in the moment before it was locked.
+        If the file cannot be written, or as for `write_whole`.
     """
+
+    def write(file: FileIO) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
-    try:
-        # No opener of ours: a signal between it and the file would lose the descriptor.
-        with LockedFile(temporary, "xb") as file:
-            _lock(file.fileno())
-            if private:
-                os.fchmod(file.fileno(), 0o600)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[file.write(rest) :]
-            os.replace(temporary, path)  # while the lock keeps a sweep off
-    except BaseException:
-        _remove(temporary)
-        raise
+    write_whole(path, temporary, write, private=private)
 
 
 def sweep(staging: str, min_age: float = float("-inf")) -> int:
-    """Remove what processes that died while publishing left behind.
+    """Remove what processes that died while publishing left behind, and nothing else.
 
     Parameters
     ----------
     staging
-        The folder given to `publish`; it may be missing.
+        The folder given to `publish`; it may be missing. A link is not followed: who can make one
+        in a shared store would choose where files are removed.
     min_age
         Age in seconds below which a file is left alone, for folders that are shared with machines
         whose locks are not seen here.
@@ -75,24 +123,29 @@ def sweep(staging: str, min_age: float = float("-inf")) -> int:
     Raises
     ------
     OSError
-        If the folder is there but cannot be listed.
+        If the folder is there but cannot be listed, or is a link.
     """
     try:
-        names = os.listdir(staging)
+        folder = os.open(staging, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY)
     except FileNotFoundError:
         return 0
-    return sum(_sweep_one(os.path.join(staging, name), min_age) for name in names)
-
-
-def _sweep_one(path: str, min_age: float) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        names = filter(_NAME.fullmatch, os.listdir(folder))
+        return sum(_sweep_one(folder, name, min_age) for name in names)
+    finally:
+        close(folder)
+
+
+def _sweep_one(folder: int, name: str, min_age: float) -> bool:
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(name, flags, dir_fd=folder)
     except OSError:
         return False  # published or removed meanwhile, or nothing that `publish` makes
     try:
-        return _has_no_writer(descriptor, min_age) and _remove(path)
+        return _has_no_writer(descriptor, min_age) and _remove(name, folder)
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def _has_no_writer(descriptor: int, min_age: float) -> bool:
@@ -101,8 +154,11 @@ def _has_no_writer(descriptor: int, min_age: float) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        min_age = _STALE_SECONDS
-    return time.time() - os.fstat(descriptor).st_mtime >= min_age
+        min_age = max(min_age, STALE_SECONDS)
+    try:
+        return time.time() - os.fstat(descriptor).st_mtime >= min_age
+    except OSError:
+        return False
 
 
 def _lock(descriptor: int) -> None:
@@ -110,9 +166,9 @@ def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _remove(path: str) -> bool:
+def _remove(path: str, folder: int | None = None) -> bool:
     try:
-        os.unlink(path)
+        os.unlink(path, dir_fd=folder)
     except OSError:
         return False
     return True

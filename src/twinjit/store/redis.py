@@ -7,12 +7,15 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
-from urllib.parse import SplitResult, parse_qsl
+from math import inf
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qsl
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
 from twinjit.lazily import lazily
-from twinjit.store.addresses import shown, split_address
+from twinjit.settings_values import LONGEST_AGE, place_of_url
+from twinjit.store.addresses import split_address
+from twinjit.store.allowance import MeteredSocket, allowed
 from twinjit.store.deadline import check_timeout
 
 if TYPE_CHECKING:
@@ -29,7 +32,11 @@ _PREFIX = "twinjit:"
 # the limit, another fetches all of it.
 _FIRST_BYTES = 64 * 1024
 
-_LONGEST_TTL = 9e9  # seconds; some 285 years
+# What answers take beside what was asked for, at most: greetings, numbers, texts of errors.
+_SMALL_TALK = 64 * 1024
+
+# A call has this many times its time limit as a whole, since it may have to connect first.
+_WAITS = 4
 
 _OPTIONS = frozenset(
     {"db", "username", "password", "ssl_ca_certs", "ssl_ca_path", "ssl_cert_reqs"}
@@ -52,8 +59,9 @@ class RedisBackend:
         ``ssl_cert_reqs``, ``ssl_certfile``, ``ssl_keyfile``, ``ssl_check_hostname``, as redis-py
         has them.
     timeout
-        Seconds without progress after which connecting, sending or receiving has failed. Looking up
-        the host's name has the name service's limits.
+        Seconds without progress after which connecting, sending or receiving has failed; a call has
+        four times as long as a whole, and as long again for each MiB received. Looking up the
+        host's name has the name service's limits.
     ttl
         Seconds after its last use at which the server forgets an entry; None for never. It is set
         by `put` and renewed by `get`, where the server allows that.
@@ -74,20 +82,19 @@ class RedisBackend:
         ttl: float | None = None,
         max_bytes: int | None = None,
     ) -> None:
-        parts = _check_address(url)
+        _check_address(url)
+        self._url = place_of_url(url)
         check_timeout(timeout)
-        if ttl is not None and not 0.001 <= ttl <= _LONGEST_TTL:
+        if ttl is not None and not (isinstance(ttl, (int, float)) and 0.001 <= ttl <= LONGEST_AGE):
             raise ConfigError(
-                f"the shared cache's ttl is {ttl}; give 0.001 to {_LONGEST_TTL:.0f} seconds, or "
+                f"the shared cache's ttl is {ttl!r}; give 0.001 to {LONGEST_AGE:.0f} seconds, or "
                 "none for no limit"
             )
         if find_spec("redis") is None:
             raise ConfigError(
-                f"the shared cache at {shown(parts)} needs the package redis; "
-                "install twinjit[redis]"
+                f"the shared cache at {self._url} needs the package redis; install twinjit[redis]"
             )
         self._address = url
-        self._url = shown(parts)
         self._timeout = timeout
         self._ttl_ms = None if ttl is None else int(1000 * ttl)
         self._max_bytes = max_bytes
@@ -110,7 +117,8 @@ class RedisBackend:
             If the server cannot be reached or does not do it.
         """
         key = _PREFIX + name
-        with _errors_translated(self._url):
+        most = inf if self._max_bytes is None else self._max_bytes + _FIRST_BYTES
+        with self._call(most):
             pipe = self._client.pipeline(transaction=False)
             pipe.getrange(key, 0, _FIRST_BYTES - 1)
             pipe.strlen(key)
@@ -121,6 +129,8 @@ class RedisBackend:
             for answer in (first, size):
                 if isinstance(answer, Exception):
                     raise answer
+            if not isinstance(first, bytes) or not isinstance(size, int):
+                raise self._no_redis()
             if self._max_bytes is not None and size > self._max_bytes:
                 raise EntryTooLargeError(f"{name} at {self._url} has {size} bytes")
             if len(first) == size:
@@ -130,13 +140,26 @@ class RedisBackend:
 
     def put(self, name: str, data: bytes) -> None:
         """Set a value, whatever was there. Raises what `get` raises, but for its first two."""
-        with _errors_translated(self._url):
-            self._client.set(_PREFIX + name, data, px=self._ttl_ms)
+        with self._call():
+            if self._client.set(_PREFIX + name, data, px=self._ttl_ms) is not True:
+                raise self._no_redis()
 
     def remove(self, name: str) -> None:
         """Delete what is there. Raises what `put` raises."""
-        with _errors_translated(self._url):
+        with self._call():
             self._client.delete(_PREFIX + name)
+
+    @contextmanager
+    def _call(self, size: float = 0) -> Iterator[None]:
+        """Limit a call, whose answers have `size` bytes at most, and translate its errors."""
+        with (
+            _errors_translated(self._url),
+            allowed(_WAITS * self._timeout, size + _SMALL_TALK),
+        ):
+            yield
+
+    def _no_redis(self) -> ConnectionError:
+        return ConnectionError(errno.EPROTO, f"{self._url} gives no answers of Redis")
 
     @lazily
     def _client(self) -> Redis:
@@ -149,11 +172,26 @@ class RedisBackend:
             socket_timeout=self._timeout,
             socket_connect_timeout=self._timeout,
             retry=Retry(NoBackoff(), 0),
+            connection_class=_metered(split_address(self._address).scheme),
             protocol=2,  # one round trip less to connect, and all servers speak it
         )
 
 
-def _check_address(url: str) -> SplitResult:
+def _metered(scheme: str) -> type:
+    """Make a class of connections that receive no more than is allowed."""
+    from redis import connection
+
+    base: Any = {
+        "redis": connection.Connection,
+        "rediss": connection.SSLConnection,
+        "unix": connection.UnixDomainSocketConnection,
+    }[scheme]
+    return type(
+        base.__name__, (base,), {"_connect": lambda self: MeteredSocket(base._connect(self))}
+    )
+
+
+def _check_address(url: str) -> None:
     parts = split_address(url)
     local = parts.scheme == "unix"
     host = parts.hostname
@@ -175,7 +213,6 @@ def _check_address(url: str) -> SplitResult:
                 f"the shared cache's address has an option {unknown}; Twinjit knows read-only, "
                 + ", ".join(sorted(_OPTIONS))
             )
-    return parts
 
 
 @contextmanager

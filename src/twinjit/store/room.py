@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from twinjit.store.evicted import Evicted
 from twinjit.store.eviction import Found, evict, scan
-from twinjit.store.files import open_book
+from twinjit.store.files import close, open_book
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, digest_of
 from twinjit.store.ledger import BLOCK, Ledger, Recount, blocks
 from twinjit.store.publish import sweep
@@ -150,12 +150,12 @@ class Room:
         temporaries = sweep(self._layout.staging)
         found = self._scan()
         left = sum(file.blocks for file in found)
-        stale = list(self._stale(found, self._max_age if max_age is None else max_age))
+        stale = set(self._stale(found, self._max_age if max_age is None else max_age))
         kept = left - sum(file.blocks for file in stale)
         removed, rest = evict(stale, 0, self._report)
         left = kept + rest
         if left + reserved > bound:
-            fresh = [file for file in found if file not in set(stale)]
+            fresh = [file for file in found if file not in stale]
             more, left = evict(fresh, max(target - reserved - rest, 0), self._report)
             removed += more
             left += rest
@@ -192,7 +192,7 @@ class Room:
             try:
                 os.utime(descriptor)
             finally:
-                os.close(descriptor)
+                close(descriptor)
 
     def _scan(self) -> list[Found]:
         """List all files; an OSError ends it, lest the ledger be set to half a count."""

@@ -12,6 +12,7 @@ from struct import Struct
 from blake3 import blake3
 
 from twinjit.errors import ArtifactVersionError, ConfigError, SealError
+from twinjit.settings_values import LEAST_SECRET
 
 __all__ = ["Seal"]
 
@@ -36,7 +37,6 @@ _ID_CONTEXT = "twinjit 2026-11-30 store seal: public id of the secret"
 
 _HEADER = Struct("<8sI32s")
 _ID_SIZE = 8
-_LEAST_SECRET = 16
 
 
 class Seal:
@@ -55,14 +55,19 @@ class Seal:
     """
 
     def __init__(self, secret: bytes) -> None:
-        if len(secret) < _LEAST_SECRET:
+        if len(secret) < LEAST_SECRET:
             raise ConfigError(
                 f"the secret that signs cache entries has {len(secret)} bytes, which can be "
-                f"guessed; give at least {_LEAST_SECRET}, for instance of `openssl rand -hex 32`"
+                f"guessed; give at least {LEAST_SECRET}, for instance of `openssl rand -hex 32`"
             )
         self._key = blake3(secret, derive_key_context=_MAC_CONTEXT).digest()
         self.key_id = blake3(secret, derive_key_context=_ID_CONTEXT).hexdigest(_ID_SIZE)
         """16 hexadecimal digits that tell secrets apart and can be shown to anyone."""
+
+    @staticmethod
+    def is_on(data: bytes) -> bool:
+        """Say whether bytes claim to be signed, with whatever secret."""
+        return data.startswith(_MAGIC)
 
     def wrap(self, name: str, data: bytes) -> bytes:
         """Sign bytes that will be found under `name`."""
@@ -78,7 +83,7 @@ class Seal:
         ArtifactVersionError
             If it was, by a release that writes another version.
         """
-        if len(data) < _HEADER.size or not data.startswith(_MAGIC):
+        if len(data) < _HEADER.size or not self.is_on(data):
             raise SealError("the entry is not signed")
         _, version, mac = _HEADER.unpack_from(data)
         content = memoryview(data)[_HEADER.size :]

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from twinjit.artifact import Artifact, decode, encode
+from twinjit.artifact import Artifact, encode
 from twinjit.errors import (
     ArtifactError,
     ArtifactUnavailableError,
     ArtifactVersionError,
     ConfigError,
     EntryTooLargeError,
-    SealError,
 )
 from twinjit.forks import fork_lock
-from twinjit.key import DIGEST_SIZE
 from twinjit.settings import Settings
 from twinjit.store.addresses import split_read_only
 from twinjit.store.backends import open_backend
 from twinjit.store.base import Backend, MissReason, StoreStats
 from twinjit.store.breaker import Breaker
 from twinjit.store.direct import decode_record, encode_record
+from twinjit.store.examination import parse_object
 from twinjit.store.faults import SHARED, Faults
+from twinjit.store.layout import check_digest
 from twinjit.store.reasons import reason_of
 from twinjit.store.seal import Seal
+from twinjit.store.tally import Tally
 
 __all__ = ["Condition", "SharedStore", "open_shared"]
 
@@ -37,10 +36,12 @@ T = TypeVar("T")
 # The names that a backend keeps entries under. Digests are in hexadecimal. Where there is a secret,
 # its id comes first, and what is kept is sealed (seal.py).
 #
-#   [ID/]v2/objects/abcdef…    one artifact (artifact.py), by its key's digest
+#   [ID/]v2/objects/abcdef…    one artifact (entry.py), by its key's digest
 #   [ID/]v2/direct/abcdef…     one direct record (direct.py), by its source's digest
 #
-# 2: as above; numbered with the disk store's layout.
+# Numbered on its own: the disk store's layout has another version.
+#
+# 2: as above, with entries of version 2 (entry.py), before which there was no shared store.
 _LAYOUT = "v2"
 
 
@@ -79,7 +80,8 @@ class SharedStore:
     running out of memory is a fault, and says nothing about the backend.
 
     What is found is checked: its size, its signature if there is a secret, its checksum, and that
-    it belongs to the key. If it fails it is a miss; it stays until a put replaces it.
+    it belongs to the key. If it fails it is a miss; it stays until a put replaces it. Only what
+    turns out to be of no use when it is linked is removed (`discard`).
 
     How many entries there are cannot be told: `StoreStats.entries` and `bytes` are 0.
 
@@ -95,8 +97,8 @@ class SharedStore:
     read_only
         Whether nothing is ever put or removed.
     count
-        Called with the name of each event, for an account that outlives this object: ``puts``,
-        ``faults``, ``miss-…``.
+        Called with the name of each event and how often it happened, for an account that outlives
+        this object: ``puts``, ``faults``, ``miss-…``.
     clock
         Gives seconds, and never goes back.
 
@@ -113,7 +115,7 @@ class SharedStore:
         secret: bytes | None = None,
         max_entry_bytes: int = 64 * 1024**2,
         read_only: bool = False,
-        count: Callable[[str], object] = lambda _event: None,
+        count: Callable[[str, int], object] = lambda _event, _times: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_entry_bytes < 0:
@@ -124,15 +126,12 @@ class SharedStore:
         self._backend = backend
         self._seal = Seal(secret) if secret is not None else None
         self._base = f"{self._seal.key_id}/{_LAYOUT}" if self._seal else _LAYOUT
-        self._faults = Faults(self.url, SHARED)
-        self._count = count
+        self._tally = Tally(Faults(self.url, SHARED), count)
         # Guards what is below; the backend is called without it.
         self._lock = fork_lock()
         self._link = Breaker(clock)  # for all calls
         self._writes = Breaker(clock)  # for puts and removals, in addition
         self._last_error: str | None = None
-        self._hits = self._puts = 0
-        self._reasons: Counter[MissReason] = Counter()
 
     def get(self, key_digest: bytes) -> Artifact | None:
         """Look up an artifact by the 32 bytes of its key's digest.
@@ -144,20 +143,17 @@ class SharedStore:
         """
         found = self._load_artifact(key_digest)
         if isinstance(found, str):
-            self._count_miss(found)
+            self._tally.miss(found)
             return None
-        with self._lock:
-            self._hits += 1
+        self._tally.hit()
         return found
 
     def put(self, artifact: Artifact) -> bool:
         """Send an artifact; False after a fault, if it is too large, or if this only reads."""
         name = self._name("objects", artifact.key_digest)
         done = self._send(name, lambda: encode(artifact))
-        with self._lock:
-            self._puts += done
         if done:
-            self._count("puts")
+            self._tally.put()
         return done
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
@@ -180,7 +176,7 @@ class SharedStore:
         ValueError
             If a digest is not 32 bytes.
         """
-        _check_digest(key_digest)
+        check_digest(key_digest)
         name = self._name("direct", source_digest)
         return self._send(name, lambda: encode_record(source_digest, key_digest))
 
@@ -194,12 +190,11 @@ class SharedStore:
         A fault is reported, and the entry removed unless it may be intact
         (`ArtifactUnavailableError`) or this only reads.
         """
-        with self._lock:
-            self._hits -= 1
-        self._count_miss(reason_of(why))
+        self._tally.hit(-1)
+        self._tally.miss(reason_of(why))
         if not isinstance(why, ArtifactUnavailableError):
             self.remove(key_digest)
-        self._report(type(why)(f"{self._name('objects', key_digest)}: {why}"))
+        self._tally.fault(type(why)(f"{self._name('objects', key_digest)}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one and this does not only read; no fault."""
@@ -210,14 +205,7 @@ class SharedStore:
 
     def stats(self) -> StoreStats:
         """Count this object's events."""
-        with self._lock:
-            return StoreStats(
-                hits=self._hits,
-                misses=sum(self._reasons.values()),
-                faults=self._faults.count,
-                puts=self._puts,
-                reasons=MappingProxyType(dict(self._reasons)),
-            )
+        return self._tally.stats()
 
     def condition(self) -> Condition:
         """Say how the store is getting on, without asking the backend."""
@@ -231,26 +219,12 @@ class SharedStore:
             )
 
     def _name(self, folder: str, digest: bytes) -> str:
-        _check_digest(digest)
+        check_digest(digest)
         return f"{self._base}/{folder}/{digest.hex()}"
 
-    def _count_miss(self, reason: MissReason) -> None:
-        with self._lock:
-            self._reasons[reason] += 1
-        self._count(f"miss-{reason}")
-
-    def _report(self, error: Exception) -> None:
-        self._count("faults")
-        self._faults.report(error)
-
     def _load_artifact(self, key_digest: bytes) -> Artifact | MissReason:
-        def parse(data: bytes) -> Artifact:
-            artifact = decode(data)
-            if artifact.key_digest != key_digest:
-                raise ArtifactError("the artifact is stored under another key than its own")
-            return artifact
-
-        return self._load(self._name("objects", key_digest), parse)
+        name = self._name("objects", key_digest)
+        return self._load(name, lambda data: parse_object(data, key_digest))
 
     def _load(self, name: str, parse: Callable[[bytes], T]) -> T | MissReason:
         """Fetch and check an entry; say why where that gives none."""
@@ -259,16 +233,14 @@ class SharedStore:
             return "absent" if data is None else parse(self._open(name, data))
         except _NoAnswerError as error:
             return error.reason
-        except EntryTooLargeError:
-            return "large"
-        except ArtifactVersionError:
-            return "version"
+        except (EntryTooLargeError, ArtifactVersionError) as error:  # no fault: others may read it
+            return reason_of(error)
         except ArtifactError as error:
-            self._report(type(error)(f"{name}: {error}"))
-            return "unsigned" if isinstance(error, SealError) else "damaged"
+            self._tally.fault(type(error)(f"{name}: {error}"))
+            return reason_of(error)
         except MemoryError as error:
-            self._report(error)
-            return "failed"
+            self._tally.fault(error)
+            return reason_of(error)
 
     def _open(self, name: str, data: object) -> bytes:
         """Check what a backend gave; it may be anything."""
@@ -294,7 +266,7 @@ class SharedStore:
         except (_NoAnswerError, EntryTooLargeError):
             return False
         except ArtifactError as error:
-            self._report(error)
+            self._tally.fault(error)
             return False
         return True
 
@@ -315,7 +287,7 @@ class SharedStore:
             raise
         except Exception as error:
             self._note_failure(call, error)
-            self._report(error)
+            self._tally.fault(error)
             raise _NoAnswerError("failed") from error
         self._note_answer(call)
         return answer
@@ -358,7 +330,7 @@ class _NoAnswerError(Exception):
 
 
 def open_shared(
-    settings: Settings, count: Callable[[str], object] = lambda _event: None
+    settings: Settings, count: Callable[[str, int], object] = lambda _event, _times: None
 ) -> SharedStore | None:
     """Make the shared store that settings name; nothing is connected before it is first used.
 
@@ -391,8 +363,3 @@ def open_shared(
         read_only=read_only,
         count=count,
     )
-
-
-def _check_digest(digest: bytes) -> None:
-    if len(digest) != DIGEST_SIZE:
-        raise ValueError(f"a digest has {DIGEST_SIZE} bytes, not {len(digest)}")

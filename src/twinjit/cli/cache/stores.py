@@ -27,7 +27,7 @@ def open_store(cache: str | None) -> twinjit.DiskStore:
     ConfigError
         If there is none.
     """
-    store = open_compiler(cache).store
+    store = open_compiler(cache, for_its_directory=True).store
     if store is None:
         raise ConfigError("there is no disk cache: it is off; name a directory with --cache")
     return store
