@@ -38,7 +38,8 @@ def open_backend(
     if scheme in redis.SCHEMES:
         return redis.RedisBackend(url, timeout=timeout, ttl=ttl, max_bytes=max_bytes)
     if scheme in objects.SCHEMES:
-        return DeadlineBackend(objects.FilesystemBackend(url, max_bytes=max_bytes), timeout)
+        files = objects.FilesystemBackend(url, max_bytes=max_bytes)
+        return DeadlineBackend(files, timeout, files.load_packages)
     known = ", ".join(f"{name}://" for name in (*redis.SCHEMES, *objects.SCHEMES))
     raise ConfigError(
         f"the shared cache's address begins with {scheme}://; Twinjit knows {known} and, in code, "

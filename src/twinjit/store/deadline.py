@@ -42,6 +42,9 @@ class DeadlineBackend:
         What does the work.
     seconds
         How long a call may take as a whole.
+    prepare
+        Called before each call, without the limit: what takes time of this process alone, such as
+        imports.
 
     Raises
     ------
@@ -49,8 +52,11 @@ class DeadlineBackend:
         If `seconds` is not above 0, or more than a million.
     """
 
-    def __init__(self, backend: Backend, seconds: float) -> None:
+    def __init__(
+        self, backend: Backend, seconds: float, prepare: Callable[[], object] = lambda: None
+    ) -> None:
         check_timeout(seconds)
+        self._prepare = prepare
         self._backend = backend
         self._seconds = seconds
         self._lock = fork_lock()  # guards _late
@@ -76,6 +82,7 @@ class DeadlineBackend:
 
     def _within(self, operation: Callable[[], T]) -> T:
         self._refuse_if_stuck()
+        self._prepare()
         ended: SimpleQueue[T | _Raised] = SimpleQueue()
 
         def work() -> None:

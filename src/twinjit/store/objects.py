@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -83,6 +84,12 @@ class FilesystemBackend:
     def url(self) -> str:
         """The address without user and password."""
         return self._url
+
+    def load_packages(self) -> None:
+        """Import what calls need. Raises whatever importing raises."""
+        for package in ("fsspec", _PACKAGES[self._scheme]):
+            if package:
+                import_module(package)
 
     def get(self, name: str) -> bytes | None:
         """Read a file.
