@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import multiprocessing
 import os
@@ -170,3 +171,20 @@ def test_a_store_counts_for_all_processes(tmp_path: Path) -> None:
     for _ in range(2):
         subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     assert DiskStore(tmp_path).totals() == {"puts": 2, "disk": 2, "miss-absent": 2}
+
+
+def test_an_error_of_closing_is_not_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = os.close
+
+    def close_late(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EDQUOT, "as of network file systems")
+
+    store = DiskStore(tmp_path)
+    monkeypatch.setattr(os, "close", close_late)
+    assert store.put(numbered_artifact(0))
+    assert store.get(numbered_artifact(0).key_digest)
+    store.prune(0)
+    store.account.flush()
+    assert store.reset_totals()
+    assert store.totals() == {}

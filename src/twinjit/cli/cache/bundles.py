@@ -65,7 +65,7 @@ def export_entries(
         _show_refused("left out", done.left_out)
         stdout().print(
             f"wrote {plural(done.entries, 'entry', 'entries')} and "
-            f"{plural(done.records, 'direct record')}, {size(done.bytes)}, to {file}",
+            f"{plural(done.records, 'direct record')}, {size(done.bytes)}, to {printable(file)}",
             highlight=False,
         )
     check_store(store)
@@ -91,7 +91,7 @@ def import_entries(
     else:
         _show_refused("refused", done.refused)
         stdout().print(
-            f"took {plural(done.taken, 'file')} of {file} into {store.root}; "
+            f"took {plural(done.taken, 'file')} of {printable(file)} into {printable(store.root)}; "
             f"{done.present} were there already",
             highlight=False,
         )

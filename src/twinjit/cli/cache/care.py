@@ -72,8 +72,8 @@ def verify(*, remove: Remove = False, cache: Cache = None, json: Json = False) -
         others = sum(bad.reason in _OTHERS for bad in found)
         note = f", {others} for another release or machine" if others else ""
         stdout().print(
-            f"read {plural(read, 'file')} of {store.root}, {len(found) - others or 'none'} of them "
-            f"bad{note}",
+            f"read {plural(read, 'file')} of {printable(store.root)}, "
+            f"{len(found) - others or 'none'} of them bad{note}",
             highlight=False,
         )
     check_store(store)
@@ -143,7 +143,7 @@ def prune(*, max_size: MaxSize = None, max_age: MaxAge = None, cache: Cache = No
     died = f", and {plural(pruned.temporaries, 'remain')} of killed processes"
     stdout().print(
         f"removed {plural(pruned.entries, 'file')}, {size(pruned.bytes)}"
-        f"{died if pruned.temporaries else ''}, from {store.root}",
+        f"{died if pruned.temporaries else ''}, from {printable(store.root)}",
         highlight=False,
     )
     check_store(store)
@@ -157,7 +157,7 @@ def clear(*, cache: Cache = None) -> None:
     after = store.stats()
     stdout().print(
         f"removed {plural(before.entries - after.entries, 'entry', 'entries')}, "
-        f"{size(before.bytes - after.bytes)}, from {store.root}",
+        f"{size(before.bytes - after.bytes)}, from {printable(store.root)}",
         highlight=False,
     )
     check_store(store)

@@ -12,7 +12,7 @@ from rich.text import Text
 import twinjit
 from twinjit.cli.cache.stores import check_store, open_store
 from twinjit.cli.options import Cache, Json
-from twinjit.cli.show import moment, plural, print_json, size, span, stdout
+from twinjit.cli.show import moment, plural, print_json, printable, size, span, stdout
 
 __all__ = ["Totals", "stats"]
 
@@ -141,7 +141,7 @@ def _data(store: twinjit.DiskStore, entries: int, held: int, totals: Totals) -> 
 
 
 def _show_holdings(console: Console, store: twinjit.DiskStore, entries: int, held: int) -> None:
-    _line(console, "path", store.root)
+    _line(console, "path", printable(store.root))
     _line(console, "entries", str(entries))
     _line(console, "size", f"{size(held)} of {size(store.max_bytes)}")
     _line(console, "age limit", "none" if store.max_age is None else span(store.max_age))
