@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import time
 from contextlib import suppress
 
@@ -16,8 +15,8 @@ __all__ = ["publish", "sweep"]
 # From what age on a file has no living writer, where the file system knows no locks.
 _STALE_SECONDS = 3600.0
 
-# The names of files being written: the process, and what tells apart those that it writes.
-_NAME = re.compile(r"[0-9]+-[0-9a-f]{16}")
+# Random bytes that tell apart what one process writes; see `_is_temporary`.
+_MARK_SIZE = 8
 
 
 def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> None:
@@ -45,7 +44,7 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
         If the file cannot be written or moved; FileNotFoundError also if a folder is missing, or a
         sweep took the file in the moment before it was locked.
     """
-    temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
+    temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(_MARK_SIZE).hex()}")
     try:
         # No opener of ours: a signal between it and the file would lose the descriptor.
         with LockedFile(temporary, "xb") as file:
@@ -88,10 +87,16 @@ def sweep(staging: str, min_age: float = float("-inf")) -> int:
     except FileNotFoundError:
         return 0
     try:
-        names = filter(_NAME.fullmatch, os.listdir(folder))
+        names = filter(_is_temporary, os.listdir(folder))
         return sum(_sweep_one(folder, name, min_age) for name in names)
     finally:
         close(folder)
+
+
+def _is_temporary(name: str) -> bool:
+    """Whether a name is one that `publish` gives: process, hyphen, random digits."""
+    process, _, mark = name.partition("-")
+    return process.isdigit() and len(mark) == 2 * _MARK_SIZE and not mark.strip("0123456789abcdef")
 
 
 def _sweep_one(folder: int, name: str, min_age: float) -> bool:
