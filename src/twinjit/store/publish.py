@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,8 +21,8 @@ T = TypeVar("T")
 # In C alone: a signal between an opener in Python and the file would lose the descriptor.
 _open_privately = partial(os.open, mode=0o600)
 
-# The names of files being written: the process, and what tells apart those that it writes.
-_NAME = re.compile(r"[0-9]+-[0-9a-f]{16}")
+# Random bytes that tell apart what one process writes; see `_is_temporary`.
+_MARK_SIZE = 8
 
 STALE_SECONDS = 3600.0
 """From what age on a file has no living writer, where not all locks are seen."""
@@ -99,7 +98,7 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
         while rest:
             rest = rest[file.write(rest) :]
 
-    temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
+    temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(_MARK_SIZE).hex()}")
     write_whole(path, temporary, write, private=private)
 
 
@@ -130,10 +129,16 @@ def sweep(staging: str, min_age: float = float("-inf")) -> int:
     except FileNotFoundError:
         return 0
     try:
-        names = filter(_NAME.fullmatch, os.listdir(folder))
+        names = filter(_is_temporary, os.listdir(folder))
         return sum(_sweep_one(folder, name, min_age) for name in names)
     finally:
         close(folder)
+
+
+def _is_temporary(name: str) -> bool:
+    """Whether a name is one that `publish` gives: process, hyphen, random digits."""
+    process, _, mark = name.partition("-")
+    return process.isdigit() and len(mark) == 2 * _MARK_SIZE and not mark.strip("0123456789abcdef")
 
 
 def _sweep_one(folder: int, name: str, min_age: float) -> bool:
