@@ -144,3 +144,19 @@ def test_a_store_counts_for_all_processes(tmp_path: Path) -> None:
     for _ in range(2):
         subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     assert DiskStore(tmp_path).totals() == {"puts": 2, "disk": 2, "miss-absent": 2}
+
+
+def count_once(path: str) -> None:
+    Account(path).add("events")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_what_a_process_of_multiprocessing_counted_is_kept(tmp_path: Path, method: str) -> None:
+    path = str(tmp_path / "account")
+    here = Account(path)
+    here.add("events")
+    here.flush()
+    process = multiprocessing.get_context(method).Process(target=count_once, args=(path,))
+    process.start()
+    process.join()
+    assert here.totals() == {"events": 2}

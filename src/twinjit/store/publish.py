@@ -7,7 +7,8 @@ import os
 import time
 from contextlib import suppress
 
-from twinjit.store.locked import LockedFile
+from twinjit.store.files import opened
+from twinjit.store.locked import InheritedError, LockedFile
 
 __all__ = ["publish", "sweep"]
 
@@ -37,20 +38,22 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
     Raises
     ------
     OSError
-        If the file cannot be written or moved; FileNotFoundError also if a folder is missing, or a
+        If the file cannot be written or moved; InheritedError in a child that a signal handler
+        forked meanwhile, or FileExistsError in either; FileNotFoundError also if a folder is missing, or a
         sweep took the file in the moment before it was locked.
     """
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
-        # No opener of ours: a signal between it and the file would lose the descriptor.
-        with LockedFile(temporary, "xb") as file:
+        with LockedFile(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL) as file:
             _lock(file.fileno())
             if private:
                 os.fchmod(file.fileno(), 0o600)
             rest = memoryview(data)
             while rest:
-                rest = rest[file.write(rest) :]
+                rest = rest[os.write(file.fileno(), rest) :]
             os.replace(temporary, path)  # while the lock keeps a sweep off
+    except (InheritedError, FileExistsError):
+        raise  # the file is that of the parent or of a child, which a signal handler forked
     except BaseException:
         _remove(temporary)
         raise
@@ -86,13 +89,10 @@ def sweep(staging: str, min_age: float = float("-inf")) -> int:
 
 def _sweep_one(path: str, min_age: float) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with opened(path, os.O_RDWR) as descriptor:
+            return _has_no_writer(descriptor, min_age) and _remove(path)
     except OSError:
         return False  # published or removed meanwhile, or nothing that `publish` makes
-    try:
-        return _has_no_writer(descriptor, min_age) and _remove(path)
-    finally:
-        os.close(descriptor)
 
 
 def _has_no_writer(descriptor: int, min_age: float) -> bool:
