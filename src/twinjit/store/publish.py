@@ -39,8 +39,8 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
     ------
     OSError
         If the file cannot be written or moved; InheritedError in a child that a signal handler
-        forked meanwhile, or FileExistsError in either; FileNotFoundError also if a folder is missing, or a
-        sweep took the file in the moment before it was locked.
+        forked meanwhile, or FileExistsError in either; FileNotFoundError also if a folder is
+        missing, or a sweep took the file in the moment before it was locked.
     """
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import SplitResult, parse_qsl
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
+from twinjit.forks import held_off
 from twinjit.lazily import lazily
 from twinjit.store.addresses import shown, split_address
 from twinjit.store.deadline import check_timeout
@@ -140,9 +141,10 @@ class RedisBackend:
 
     @lazily
     def _client(self) -> Redis:
-        from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
+        with held_off():
+            from redis import Redis
+            from redis.backoff import NoBackoff
+            from redis.retry import Retry
 
         return Redis.from_url(
             self._address,
@@ -181,7 +183,8 @@ def _check_address(url: str) -> SplitResult:
 @contextmanager
 def _errors_translated(url: str) -> Iterator[None]:
     """Raise redis-py's errors as those of Python, so that what handles them need not know it."""
-    import redis
+    with held_off():
+        import redis
 
     try:
         yield
