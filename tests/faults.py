@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import dis
 import errno
 import fcntl
 import os
 import platform
 import resource
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
+
+import twinjit
 
 
 @contextmanager
@@ -102,3 +109,67 @@ def refuse_locks() -> None:
     assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
     loaded = _Filter(len(instructions), program)
     assert libc.prctl(seccomp, mode_filter, ctypes.byref(loaded), 0, 0) == 0
+
+
+_TRACED = (os.path.dirname(twinjit.__file__), contextlib.__file__)
+
+
+class Interruption(BaseException):
+    """What a signal handler raises."""
+
+
+def interrupt_everywhere(work: Callable[[], object], every: int = 1) -> Iterator[int]:
+    """Do work again and again, interrupted at each moment; yields after each interruption.
+
+    Where `every` is more than 1, some moments are left out.
+    """
+
+    def interrupt() -> None:
+        raise Interruption
+
+    moment = 0
+    while _is_interrupted(work, moment, interrupt):
+        yield moment
+        moment += every
+
+
+def _is_interrupted(
+    work: Callable[[], object], moment: int, interrupt: Callable[[], object]
+) -> bool:
+    try:
+        return call_at(work, moment, interrupt)
+    except Interruption:
+        return True
+
+
+def call_at(work: Callable[[], object], moment: int, handle: Callable[[], object]) -> bool:
+    """Do work, and call `handle` in the middle of it, as if it were a signal handler.
+
+    Moments at which those may run are where Twinjit's code, or what it uses of `contextlib`, enters
+    a function, has called one or goes round in a loop. False if the work ends before.
+    """
+    left = moment
+    last: dict[FrameType, str] = {}
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(_TRACED):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            before = last.get(frame, "")
+            last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            left -= before.startswith(("CALL", "RESUME", "JUMP_BACKWARD"))
+            if left < 0:
+                sys.settrace(None)
+                handle()
+        return trace
+
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 looks at it in `settrace` alone
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+        last.clear()
+    return left < 0

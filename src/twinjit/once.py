@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 
 from twinjit.errors import CompilationError
-from twinjit.forks import start_anew_in_children
+from twinjit.forks import fork_lock, start_anew_in_children
 
 __all__ = ["Once"]
 
@@ -18,7 +19,6 @@ __all__ = ["Once"]
 class _Turn:
     # Guards `failure`, and is held while the work is done.
     lock: threading.Lock = field(default_factory=threading.Lock)
-    waiting: int = 0
     failure: CompilationError | None = None
 
 
@@ -33,14 +33,14 @@ class Once:
     """
 
     def __init__(self) -> None:
+        self._lock = fork_lock()  # guards `_turns`; work runs under its key's lock alone
         self.start_anew()
         start_anew_in_children(self)
 
     def start_anew(self) -> None:
         """Forget all turns, which no thread of a forked child has."""
-        # Guards `_turns` and the counts in it; each key's work runs under that key's lock alone.
-        self._lock = threading.Lock()
-        self._turns: dict[Hashable, _Turn] = {}
+        # A turn is here for as long as any thread has it or waits for it.
+        self._turns: weakref.WeakValueDictionary[Hashable, _Turn] = weakref.WeakValueDictionary()
 
     @contextmanager
     def turn(self, key: Hashable) -> Iterator[None]:
@@ -54,24 +54,14 @@ class Once:
         """
         with self._lock:
             turn = self._turns.setdefault(key, _Turn())
-            turn.waiting += 1
-        try:
-            with turn.lock:
-                if turn.failure:
-                    raise copy(turn.failure)
-                try:
-                    yield
-                except CompilationError as error:
-                    turn.failure = copy(error)
-                    with self._lock:
-                        self._forget(key, turn)  # who comes later does not join it
-                    raise
-        finally:
-            with self._lock:
-                turn.waiting -= 1
-                if not turn.waiting:
-                    self._forget(key, turn)
-
-    def _forget(self, key: Hashable, turn: _Turn) -> None:
-        if self._turns.get(key) is turn:
-            del self._turns[key]
+        with turn.lock:
+            if turn.failure:
+                raise copy(turn.failure)
+            try:
+                yield
+            except CompilationError as error:
+                turn.failure = copy(error)
+                with self._lock:
+                    if self._turns.get(key) is turn:
+                        del self._turns[key]  # who comes later does not join it
+                raise

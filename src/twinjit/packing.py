@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from twinjit.errors import ArtifactError, ArtifactUnavailableError
+from twinjit.forks import held_off
 
 __all__ = ["UNPACKED_LIMIT", "Packed", "pack"]
 
@@ -95,8 +96,9 @@ def pack(content: bytes) -> bytes | Packed:
 
 def _zstd() -> Any:
     """Import zstd, which is not done before it is needed."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
+    with held_off():
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
     return zstd

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 
 from twinjit.once import Once
 from twinjit.store.disk import DiskStore
@@ -12,8 +13,22 @@ from twinjit.store.flight import Outcome
 __all__ = ["Turns"]
 
 
+class _Held(threading.local):
+    """Turns that the thread has or waits for."""
+
+    requests = 0
+    keys = 0
+
+
+# One for all compilers: a backend of one may use another.
+_held = _Held()
+
+
 class Turns:
     """Turns of requests and of keys, among threads and among the processes that share a store.
+
+    Whoever compiles within a turn (a backend, a finaliser, or a signal handler may) waits for no
+    other: it could be its own, or that of a thread which waits for this one.
 
     Parameters
     ----------
@@ -28,11 +43,19 @@ class Turns:
         self._wait_seconds = wait_seconds
         self._once = Once()
 
-    def of_request(self, request: bytes) -> AbstractContextManager[Outcome]:
+    @contextmanager
+    def of_request(self, request: bytes) -> Iterator[Outcome]:
         """Hold a request's turn among processes."""
         if self._store is None:
-            return nullcontext("unlocked")
-        return self._store.direct_turn(request, self._wait_seconds)
+            yield "unlocked"
+            return
+        limit = 0 if _held.requests or _held.keys else self._wait_seconds
+        _held.requests += 1
+        try:
+            with self._store.direct_turn(request, limit) as outcome:
+                yield outcome
+        finally:
+            _held.requests -= 1
 
     @contextmanager
     def of_key(self, key_digest: bytes, *, waits: bool) -> Iterator[Outcome]:
@@ -43,10 +66,15 @@ class Turns:
         CompilationError
             If another thread failed with it while this one waited.
         """
-        limit = self._wait_seconds if waits else 0
-        with self._once.turn(key_digest):
-            if self._store is None:
-                yield "unlocked"
-                return
-            with self._store.turn(key_digest, limit) as outcome:
-                yield outcome
+        is_within = _held.keys > 0
+        limit = self._wait_seconds if waits and not is_within else 0
+        _held.keys += 1
+        try:
+            with nullcontext() if is_within else self._once.turn(key_digest):
+                if self._store is None:
+                    yield "unlocked"
+                    return
+                with self._store.turn(key_digest, limit) as outcome:
+                    yield outcome
+        finally:
+            _held.keys -= 1

@@ -188,3 +188,19 @@ def test_an_error_of_closing_is_not_raised(tmp_path: Path, monkeypatch: pytest.M
     store.account.flush()
     assert store.reset_totals()
     assert store.totals() == {}
+
+
+def count_once(path: str) -> None:
+    Account(path).add("events")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_what_a_process_of_multiprocessing_counted_is_kept(tmp_path: Path, method: str) -> None:
+    path = str(tmp_path / "account")
+    here = Account(path)
+    here.add("events")
+    here.flush()
+    process = multiprocessing.get_context(method).Process(target=count_once, args=(path,))
+    process.start()
+    process.join()
+    assert here.totals() == {"events": 2}

@@ -365,3 +365,19 @@ def test_threads_share_one_store(tmp_path: Path) -> None:
     assert not wrong
     assert stats.faults == 0
     assert stats.puts == stats.hits + stats.misses == 800
+
+
+def test_marks_of_a_clock_that_was_set_back_are_the_oldest(tmp_path):
+    store = DiskStore(tmp_path)
+    artifacts = [numbered_artifact(number) for number in range(3)]
+    for artifact in artifacts:
+        store.put(artifact)
+    years = 10 * 365 * 86400
+    for entry in store.entries():
+        if entry.key_digest == artifacts[1].key_digest:
+            os.utime(entry.path, (time.time() + years,) * 2)
+    store.prune(max_bytes=2 * 4096)
+    assert {entry.key_digest for entry in store.entries()} == {
+        artifacts[0].key_digest,
+        artifacts[2].key_digest,
+    }

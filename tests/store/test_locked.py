@@ -13,24 +13,26 @@ from tests.faults import open_descriptors
 from twinjit.store.ledger import Ledger
 from twinjit.store.locked import LockedFile
 
+NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
+
 
 @contextmanager
 def child_that_lives() -> Iterator[None]:
     """Fork a child that does nothing until it is killed."""
-    ready, tell = os.pipe()
+    lives, tells = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(tell, b"x")
+        os.write(tells, b"!")
         signal.pause()
         os._exit(0)
+    os.read(lives, 1)  # it has closed then what it inherited
+    os.close(lives)
+    os.close(tells)
     try:
-        os.read(ready, 1)  # the hooks of the fork have run
         yield
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        os.close(ready)
-        os.close(tell)
 
 
 def is_locked(path: Path) -> bool:
@@ -44,7 +46,7 @@ def is_locked(path: Path) -> bool:
 
 def test_a_child_does_not_hold_its_parents_lock(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    file = LockedFile(str(path), "xb")
+    file = LockedFile(str(path), NEW)
     fcntl.flock(file, fcntl.LOCK_EX)
     with child_that_lives():
         assert is_locked(path)
@@ -75,7 +77,7 @@ def test_a_recount_ends_for_all_though_a_child_was_forked_in_it(tmp_path: Path) 
 
 def test_a_child_has_no_descriptor_left(tmp_path: Path) -> None:
     before = open_descriptors()
-    files = [LockedFile(str(tmp_path / str(number)), "xb") for number in range(10)]
+    files = [LockedFile(str(tmp_path / str(number)), NEW) for number in range(10)]
     child = os.fork()
     if child == 0:
         os._exit(open_descriptors() - before)
@@ -85,7 +87,7 @@ def test_a_child_has_no_descriptor_left(tmp_path: Path) -> None:
         file.close()
 
 
-@pytest.mark.parametrize("mode", ["r+b", "rb"])
-def test_what_cannot_be_opened(tmp_path: Path, mode: str) -> None:
+@pytest.mark.parametrize("flags", [os.O_RDWR, os.O_RDONLY])
+def test_what_cannot_be_opened(tmp_path: Path, flags: int) -> None:
     with pytest.raises(FileNotFoundError):
-        LockedFile(str(tmp_path / "missing"), mode)
+        LockedFile(str(tmp_path / "missing"), flags)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sys
 import time
 import weakref
 from collections import Counter
@@ -12,8 +13,8 @@ from collections.abc import Mapping
 
 from blake3 import blake3
 
-from twinjit.forks import fork_lock, start_anew_in_children
-from twinjit.store.files import check_private, close, open_book
+from twinjit.forks import fork_lock
+from twinjit.store.files import check_private, opened_book
 
 __all__ = ["Account"]
 
@@ -91,7 +92,8 @@ class _Events:
         self._lock = fork_lock()
         self._pending: Counter[str] = Counter()
         self._flushed = time.monotonic()
-        start_anew_in_children(self)
+        _all.add(self)
+        _finish_with_multiprocessing()
 
     def add(self, event: str, count: int) -> None:
         with self._lock:
@@ -103,8 +105,10 @@ class _Events:
     def flush(self) -> bool:
         with self._lock:
             self._flushed = time.monotonic()
-            if self._pending and _add_to(self._path, self._pending):
-                self._pending.clear()
+            # Whatever else this thread counts meanwhile, in a finaliser for instance, stays.
+            gathered, self._pending = self._pending, Counter()
+            if gathered and not _add_to(self._path, gathered):
+                self._pending.update(gathered)
             return not self._pending
 
     def finish(self) -> None:
@@ -124,44 +128,63 @@ class _Events:
 
     def totals(self) -> Counter[str]:
         with self._lock:
-            return _read(self._path) + self._pending
+            return _read(self._path) + self._pending.copy()
 
     def start_anew(self) -> None:
         """Drop what was gathered: in a forked child, it is the parent's to tell."""
         self._pending = Counter()
 
 
+_all: weakref.WeakSet[_Events] = weakref.WeakSet()
+_finishing = 0  # the process in which multiprocessing finishes them
+
+
+def _start_all_anew() -> None:
+    for events in list(_all):
+        events.start_anew()
+    if util := sys.modules.get("multiprocessing.util"):
+        # A child that multiprocessing makes forgets what else was registered with it.
+        util.register_after_fork(_finish_all, _finish_with_multiprocessing)
+
+
+def _finish_with_multiprocessing(_: object = None) -> None:
+    """Have accounts finished by multiprocessing, whose forked children end with ``os._exit``."""
+    global _finishing
+    util = sys.modules.get("multiprocessing.util")
+    if util and _finishing != os.getpid():
+        _finishing = os.getpid()
+        util.Finalize(None, _finish_all, exitpriority=0)
+
+
+def _finish_all() -> None:
+    for events in list(_all):
+        events.finish()
+
+
+os.register_at_fork(after_in_child=_start_all_anew)
+
+
 def _add_to(path: str, counts: Counter[str], *, anew: bool = False) -> bool:
     """Add counts to those in a file, or replace them; False where that cannot be done now."""
     try:
         check_private(os.path.dirname(path))
-        descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
+        with opened_book(path, os.O_RDWR | os.O_CREAT) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            known = Counter() if anew else _decode(os.pread(descriptor, _PAGE, 0))
+            known = known or Counter({_SINCE: int(time.time())})
+            os.pwrite(descriptor, _encode(known + counts), 0)
+            return True
     except OSError:
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        known = Counter() if anew else _decode(os.pread(descriptor, _PAGE, 0))
-        known = known or Counter({_SINCE: int(time.time())})
-        os.pwrite(descriptor, _encode(known + counts), 0)
-        return True
-    except OSError:
-        return False
-    finally:
-        close(descriptor)
 
 
 def _read(path: str) -> Counter[str]:
     try:
         check_private(os.path.dirname(path))
-        descriptor = open_book(path, os.O_RDONLY)
+        with opened_book(path, os.O_RDONLY) as descriptor:
+            return _decode(os.pread(descriptor, _PAGE, 0))
     except OSError:
         return Counter()
-    try:
-        return _decode(os.pread(descriptor, _PAGE, 0))
-    except OSError:
-        return Counter()
-    finally:
-        close(descriptor)
 
 
 def _encode(counts: Counter[str]) -> bytes:

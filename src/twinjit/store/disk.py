@@ -18,6 +18,7 @@ from twinjit.store.files import make_private, read_private
 from twinjit.store.flight import Flights, Outcome
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, check_digest
 from twinjit.store.ledger import BLOCK
+from twinjit.store.locked import InheritedError
 from twinjit.store.obstacles import remove_obstacle
 from twinjit.store.publish import publish, sweep
 from twinjit.store.reasons import reason_of
@@ -30,6 +31,10 @@ T = TypeVar("T")
 # A put is tried again after a folder was removed, and after something that does not belong there
 # was cleared away, each of which may happen on the way more than once.
 _TRIES = 4
+
+
+# A folder was removed meanwhile; or a signal handler forked, and parent and child do the same.
+_OF_THE_MOMENT = (FileNotFoundError, FileExistsError, InheritedError)
 
 
 class DiskStore(Directory):
@@ -177,7 +182,7 @@ class DiskStore(Directory):
         try:
             self._trust()
             pruned = self._room.prune(max_bytes, max_age)
-        except FileNotFoundError:  # nothing was ever put
+        except (FileNotFoundError, InheritedError):  # nothing was ever put; the parent goes on
             return Pruned()
         except OSError as error:
             self._tally.fault(error)
@@ -191,7 +196,7 @@ class DiskStore(Directory):
         try:
             self._trust()
             self._room.clear()
-        except FileNotFoundError:  # nothing was ever put
+        except (FileNotFoundError, InheritedError):
             pass
         except OSError as error:
             self._tally.fault(error)
@@ -272,8 +277,7 @@ class DiskStore(Directory):
     def _is_curable(self, error: Exception, path: str) -> bool:
         """Clear away what should not be where a put has to go; True if it may be tried again."""
         is_cleared = self._is_trusted and remove_obstacle(self._layout, path)
-        # Not found: a folder was removed meanwhile.
-        return is_cleared or isinstance(error, FileNotFoundError)
+        return is_cleared or isinstance(error, _OF_THE_MOMENT)
 
 
 def _entry_at(path: str) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from twinjit.store.files import close, open_book
+from twinjit.store.files import opened_book
 
 __all__ = ["Evicted"]
 
@@ -46,12 +46,9 @@ class Evicted:
         found = list(digests)
         if not found:
             return
-        descriptor = open_book(self._path, os.O_RDWR | os.O_CREAT)
-        try:
+        with opened_book(self._path, os.O_RDWR | os.O_CREAT) as descriptor:
             for digest in found:
                 os.pwrite(descriptor, digest[:_SLOT_SIZE], _offset(digest))
-        finally:
-            close(descriptor)
 
     def take(self, digest: bytes) -> bool:
         """Say whether a digest is remembered, and forget it.
@@ -61,18 +58,15 @@ class Evicted:
         OSError
             If the file is there, but cannot be read or written.
         """
+        place = _offset(digest)
         try:
-            descriptor = open_book(self._path, os.O_RDWR)
+            with opened_book(self._path, os.O_RDWR) as descriptor:
+                if os.pread(descriptor, _SLOT_SIZE, place) != digest[:_SLOT_SIZE]:
+                    return False
+                os.pwrite(descriptor, bytes(_SLOT_SIZE), place)
+                return True
         except FileNotFoundError:
             return False
-        try:
-            place = _offset(digest)
-            if os.pread(descriptor, _SLOT_SIZE, place) != digest[:_SLOT_SIZE]:
-                return False
-            os.pwrite(descriptor, bytes(_SLOT_SIZE), place)
-            return True
-        finally:
-            close(descriptor)
 
 
 def _offset(digest: bytes) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from twinjit.store.ledger import blocks
 
 __all__ = ["Found", "evict", "scan"]
+
+
+_CLOCKS_DIFFER_NS = 60 * 10**9  # at most, among the machines that use a directory
 
 
 class Found(NamedTuple):
@@ -62,7 +66,8 @@ def evict(
 ) -> tuple[list[Found], int]:
     """Remove files, those used longest ago first, until the rest takes no more than is allowed.
 
-    A file that another process removes first counts for neither side; one that cannot be removed
+    A time in the future is one from before the clock was set back: longer ago than all others. A
+    file that another process removes first counts for neither side; one that cannot be removed
     stays in the total.
 
     Parameters
@@ -81,7 +86,8 @@ def evict(
     """
     total = sum(file.blocks for file in found)
     removed = []
-    for file in sorted(found):
+    future = time.time_ns() + _CLOCKS_DIFFER_NS
+    for file in sorted(found, key=lambda file: (file.used <= future, file)):
         if total <= allowed:
             break
         try:

@@ -11,14 +11,17 @@ import errno
 import os
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 
 __all__ = [
     "UntrustedError",
+    "check_book",
     "check_private",
-    "close",
     "make_private",
-    "open_book",
+    "opened",
+    "opened_book",
     "read_private",
 ]
 
@@ -27,7 +30,7 @@ _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_MAY_ANYTHING = stat.S_IRWXG | stat.S_IRWXO
 
 # A link is refused (O_NOFOLLOW), and a planted pipe does not block the opening (O_NONBLOCK).
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class UntrustedError(PermissionError):
@@ -66,57 +69,96 @@ def read_private(path: str, max_age: float | None = None, *, mark: bool = True) 
         If it cannot be read, for instance FileNotFoundError.
     """
     try:
-        descriptor = os.open(path, _FLAGS)
+        with opened(path, os.O_RDONLY) as descriptor:
+            return _read_opened(descriptor, path, max_age, mark=mark)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UntrustedError("a symbolic link", path) from None
         raise
+
+
+def _read_opened(descriptor: int, path: str, max_age: float | None, *, mark: bool) -> bytes | None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise UntrustedError("not a regular file", path)
+    _check_owner(status, path)
+    age = time.time() - status.st_mtime
+    if max_age is not None and age > max_age:
+        return None
+    data = _read(descriptor, status.st_size)
+    if mark and abs(age) > _TOUCH_SECONDS:
+        _touch(descriptor)
+    return data
+
+
+@contextmanager
+def opened(path: str, flags: int, folder: int | None = None) -> Iterator[int]:
+    """Open a store's file for a ``with`` statement; no link is followed, no pipe waited for.
+
+    It is closed whatever a signal handler raises, and whenever: that can be after any bytecode, but
+    there is none between the opening and the list that the descriptor is kept in.
+
+    Parameters
+    ----------
+    path, flags
+        As for `os.open`.
+    folder
+        Descriptor of the folder that a relative path counts from.
+
+    Yields
+    ------
+    int
+        Its descriptor.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    """
+    held: list[int] = []
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UntrustedError("not a regular file", path)
-        _check_owner(status, path)
-        age = time.time() - status.st_mtime
-        if max_age is not None and age > max_age:
-            return None
-        data = _read(descriptor, status.st_size)
-        if mark and abs(age) > _TOUCH_SECONDS:
-            _touch(descriptor)
-        return data
+        held.extend(map(partial(os.open, dir_fd=folder), (path,), (flags | _FLAGS,), (0o600,)))
+        yield held[0]
     finally:
-        close(descriptor)
+        try:
+            if held:
+                os.close(held[0])
+        except OSError:  # of late writes; what is read is checked
+            pass
 
 
-def close(descriptor: int) -> None:
-    """Close a descriptor, whatever the file system says of late writes: what is read is checked."""
-    with suppress(OSError):
-        os.close(descriptor)
+@contextmanager
+def opened_book(path: str, flags: int) -> Iterator[int]:
+    """Open a file that is written in place, as `opened` does, and see that it is one.
+
+    Raises
+    ------
+    UntrustedError
+        As for `check_book`.
+    OSError
+        If it cannot be opened.
+    """
+    with opened(path, flags) as descriptor:
+        check_book(descriptor, path)
+        yield descriptor
 
 
-def open_book(path: str, flags: int) -> int:
-    """Open a file in which a store keeps its books; no link is followed, no pipe waited for.
+def check_book(descriptor: int, path: str) -> None:
+    """See that what was opened may be written in place.
 
-    Books are written in place, so one that has another name, too (a hard link), is refused: who
-    made that would have the file of that name overwritten.
+    A file that has another name, too (a hard link), is refused: who made that would have the file
+    of that name overwritten.
 
     Raises
     ------
     UntrustedError
         If it is not a regular file that this user owns, with one name, and nobody else can write
         to.
-    OSError
-        If it cannot be opened.
     """
-    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-    try:
-        status = os.fstat(descriptor)
-        _check_owner(status, path)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise UntrustedError("not a regular file with one name", path)
-    except BaseException:
-        close(descriptor)
-        raise
-    return descriptor
+    status = os.fstat(descriptor)
+    _check_owner(status, path)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        raise UntrustedError("not a regular file with one name", path)
 
 
 def make_private(path: str) -> None:
@@ -188,9 +230,10 @@ def _check_owner(status: os.stat_result, path: str) -> None:
 
 
 def _read(descriptor: int, size: int) -> bytes:
-    data = os.read(descriptor, size)
+    # Not `read`: a child that a signal handler forks would move the place in the parent's file.
+    data = os.pread(descriptor, size, 0)
     while len(data) < size:  # Linux reads at most 2 GiB in one call
-        more = os.read(descriptor, size - len(data))
+        more = os.pread(descriptor, size - len(data), len(data))
         if not more:
             break
         data += more

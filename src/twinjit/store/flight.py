@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from twinjit.store.files import close, make_private, open_book
+from twinjit.store.files import make_private, opened_book
 from twinjit.store.locked import LockedFile
 
 __all__ = ["Flights", "Outcome"]
@@ -103,7 +103,8 @@ class Flights:
                 lock = _KeyLock(self._path, key_digest)
                 outcome = _wait(lock, limit_seconds, entry, before)
             except OSError as error:
-                self._tell(error)
+                if not (lock and lock.is_closed):  # else a signal handler forked this process
+                    self._tell(error)
             yield outcome
         finally:
             if lock:
@@ -123,7 +124,7 @@ def _wait(
     deadline = time.monotonic() + limit_seconds
     mark = lock.read_mark()
     pause = _SHORTEST_PAUSE
-    while not lock.is_closed:
+    while True:
         rest = deadline - time.monotonic()
         if rest <= 0:
             return "timed out"
@@ -135,7 +136,6 @@ def _wait(
             return "freed"
         if lock.try_take():
             return "owner" if entry() in (None, before) else "published"
-    return "unlocked"  # in a child that a signal handler forked
 
 
 class _KeyLock:
@@ -161,9 +161,9 @@ class _KeyLock:
                 return False
             if self._is_in_place():
                 return True
-            self._file.close()
-            self._file = _open(self._path)
-        raise OSError(errno.ESTALE, "it is a link, or is removed all the time", self._path)
+            replaced, self._file = self._file, _open(self._path)
+            replaced.close()
+        raise OSError(errno.ESTALE, "it is removed all the time", self._path)
 
     def read_mark(self) -> bytes | None:
         """Read the mark; None if it is another key's."""
@@ -206,17 +206,18 @@ class _KeyLock:
 
 def _open(path: str) -> LockedFile:
     try:
-        return LockedFile(path, "r+b")
-    except FileNotFoundError:
+        with suppress(FileNotFoundError):
+            return LockedFile(path, os.O_RDWR)
         _create(path)
-        return LockedFile(path, "r+b")
+        return LockedFile(path, os.O_RDWR)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link", path) from None
+        raise
 
 
 def _create(path: str) -> None:
     make_private(os.path.dirname(path))
-    descriptor = open_book(path, os.O_RDWR | os.O_CREAT)
-    try:
+    with opened_book(path, os.O_RDWR | os.O_CREAT) as descriptor:
         # Marks have to find room when the disk is full, too.
         os.posix_fallocate(descriptor, 0, _MARKS * _MARK.size)
-    finally:
-        close(descriptor)

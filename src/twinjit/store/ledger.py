@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from twinjit.store.files import close, open_book
+from twinjit.store.files import check_book, opened_book
 from twinjit.store.locked import LockedFile
 
 __all__ = ["BLOCK", "Ledger", "Recount", "blocks"]
@@ -48,12 +48,9 @@ class Ledger:
         OSError
             If the file cannot be opened or extended.
         """
-        descriptor = open_book(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        try:
+        with opened_book(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
             os.write(descriptor, bytes(count))
             return os.fstat(descriptor).st_size
-        finally:
-            close(descriptor)
 
     @contextmanager
     def recount(self, *, wait: bool) -> Iterator[Recount | None]:
@@ -75,11 +72,12 @@ class Ledger:
             If the file cannot be opened.
         """
         try:
-            file = LockedFile(self._path, "r+b", open_book)
+            file = LockedFile(self._path, os.O_RDWR)
         except FileNotFoundError:
             yield None
             return
         with file:  # closing it unlocks
+            check_book(file.fileno(), self._path)
             free = True
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -87,15 +85,15 @@ class Ledger:
                 free = False
             except OSError:
                 pass  # a file system without locks; to count twice at once does no harm
-            yield Recount(file.fileno()) if free else None
+            yield Recount(file) if free else None
 
 
 class Recount:
     """A count in progress; see `Ledger.recount`."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._before = os.fstat(descriptor).st_size
+    def __init__(self, file: LockedFile) -> None:
+        self._file = file
+        self._before = os.fstat(file.fileno()).st_size
 
     def finish(self, count: int) -> None:
         """Make `count` the total, plus whatever was added since the count began.
@@ -108,5 +106,5 @@ class Recount:
         OSError
             If the file cannot be resized.
         """
-        added = os.fstat(self._descriptor).st_size - self._before
-        os.ftruncate(self._descriptor, count + max(added, 0))
+        added = os.fstat(self._file.fileno()).st_size - self._before
+        os.ftruncate(self._file.fileno(), count + max(added, 0))

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from functools import partial
 from io import FileIO
 
-__all__ = ["LockedFile"]
+__all__ = ["InheritedError", "LockedFile"]
 
 # Guards `_files`. It is held while a file is opened and listed or closed, and by whoever forks, so
 # that a child finds each file that it inherits. Reentrant, for a signal handler may fork.
 _forking = threading.RLock()
 _files: weakref.WeakSet[FileIO] = weakref.WeakSet()
+
+
+class InheritedError(OSError):
+    """A forked child goes on with what its parent was doing with a locked file."""
+
+
+def _inherited() -> InheritedError:
+    return InheritedError(errno.EBADF, "the file is the parent's, and closed in its child")
 
 
 class LockedFile(FileIO):
@@ -25,16 +34,44 @@ class LockedFile(FileIO):
 
     Parameters
     ----------
-    path, mode, opener
-        As for `io.FileIO`.
+    path
+        The file. No link is followed, no pipe waited for.
+    flags, mode
+        Those of `os.open`.
     """
 
-    def __init__(
-        self, path: str, mode: str, opener: Callable[[str, int], int] | None = None
-    ) -> None:
+    def __init__(self, path: str, flags: int, mode: int = 0o600) -> None:
+        self._process = os.getpid()  # a signal handler may fork before the file is listed
+        flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         with _forking:
-            super().__init__(path, mode, opener=opener)
+            # In one call, for a signal handler may raise after any: the descriptor would be lost.
+            opening = map(os.open, (path,), (flags,), (mode,))
+            next(map(partial(super().__init__, mode="r+b"), opening))
             _files.add(self)
+
+    def __enter__(self) -> LockedFile:
+        return self
+
+    def __exit__(self, _: object, error: object, __: object) -> None:
+        """Close the file; raises InheritedError if it was that which made the body fail."""
+        if self._process != os.getpid() and isinstance(error, OSError):
+            raise _inherited() from None
+        self.close()
+
+    def fileno(self) -> int:
+        """Return the descriptor.
+
+        Raises
+        ------
+        InheritedError
+            In a child that was forked since, as a signal handler may in the middle of anything.
+        """
+        if self._process != os.getpid():
+            self.close()
+        try:
+            return super().fileno()
+        except ValueError:
+            raise _inherited() from None
 
     def close(self) -> None:
         """Close the file, and end its locks unless a child that Python does not know has it."""

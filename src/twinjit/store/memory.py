@@ -123,8 +123,10 @@ class LruCache(Generic[K, V]):
 
     def _remove(self, key: K) -> V | None:
         """Take an entry out; the caller holds the lock."""
-        entry = self._entries.pop(key, None)
+        entry = self._entries.get(key)
         if entry is None:
             return None
+        # No call between the two, after which a signal handler might raise.
         self._bytes -= entry[1]
+        del self._entries[key]
         return entry[0]

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
+from twinjit.forks import held_off
 from twinjit.settings_values import place_of_url
 from twinjit.store.addresses import split_address
 from twinjit.store.publish import STALE_SECONDS, publish, sweep
@@ -148,8 +149,9 @@ class FilesystemBackend:
     def _open(self) -> tuple[Any, str]:
         pid, filesystem, root = self._opened
         if pid != os.getpid():
-            import fsspec
+            with held_off():  # the package of the scheme is imported, too
+                import fsspec
 
-            filesystem, root = fsspec.url_to_fs(self._address)
+                filesystem, root = fsspec.url_to_fs(self._address)
             self._opened = (os.getpid(), filesystem, root)
         return filesystem, root

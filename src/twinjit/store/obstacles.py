@@ -15,7 +15,7 @@ __all__ = ["remove_obstacle"]
 def remove_obstacle(layout: Layout, path: str) -> bool:
     """Remove what is of the wrong kind on the way to an entry: a file for a folder, or vice versa.
 
-    A ledger that another name leads to, too, is of the wrong kind; see `files.open_book`.
+    A ledger that another name leads to, too, is of the wrong kind; see `files.check_book`.
 
     Only what lies in the store's own folder is touched, which nobody else can write to.
 

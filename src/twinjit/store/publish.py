@@ -7,19 +7,15 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from io import FileIO
 from typing import TypeVar
 
-from twinjit.store.files import close
-from twinjit.store.locked import LockedFile
+from twinjit.store.files import opened
+from twinjit.store.locked import InheritedError, LockedFile
 
 __all__ = ["STALE_SECONDS", "publish", "sweep", "write_whole"]
 
 T = TypeVar("T")
-
-# In C alone: a signal between an opener in Python and the file would lose the descriptor.
-_open_privately = partial(os.open, mode=0o600)
 
 # Random bytes that tell apart what one process writes; see `_is_temporary`.
 _MARK_SIZE = 8
@@ -56,18 +52,22 @@ def write_whole(
     Raises
     ------
     OSError
-        If the file cannot be made or moved; FileNotFoundError also if a folder is missing, or a
+        If the file cannot be made or moved; InheritedError in a child that a signal handler forked
+        meanwhile, or FileExistsError in either; FileNotFoundError also if a folder is missing, or a
         sweep took the file in the moment before it was locked.
     """
     try:
         # Never open to others, not even until its mode is set.
-        with LockedFile(temporary, "xb", _open_privately if private else None) as file:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+        with LockedFile(temporary, flags, 0o600 if private else 0o666) as file:
             _lock(file.fileno())
             if private:
                 os.fchmod(file.fileno(), 0o600)
             result = write(file)
             os.replace(temporary, path)  # while the lock keeps a sweep off
             return result
+    except (InheritedError, FileExistsError):
+        raise  # the file is that of the parent or of a child, which a signal handler forked
     except BaseException:
         _remove(temporary)
         raise
@@ -96,7 +96,7 @@ def publish(data: bytes, path: str, staging: str, *, private: bool = True) -> No
     def write(file: FileIO) -> None:
         rest = memoryview(data)
         while rest:
-            rest = rest[file.write(rest) :]
+            rest = rest[os.write(file.fileno(), rest) :]
 
     temporary = os.path.join(staging, f"{os.getpid()}-{os.urandom(_MARK_SIZE).hex()}")
     write_whole(path, temporary, write, private=private)
@@ -125,14 +125,11 @@ def sweep(staging: str, min_age: float = float("-inf")) -> int:
         If the folder is there but cannot be listed, or is a link.
     """
     try:
-        folder = os.open(staging, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY)
+        with opened(staging, os.O_RDONLY | os.O_DIRECTORY) as folder:
+            names = filter(_is_temporary, os.listdir(folder))
+            return sum(_sweep_one(folder, name, min_age) for name in names)
     except FileNotFoundError:
         return 0
-    try:
-        names = filter(_is_temporary, os.listdir(folder))
-        return sum(_sweep_one(folder, name, min_age) for name in names)
-    finally:
-        close(folder)
 
 
 def _is_temporary(name: str) -> bool:
@@ -142,15 +139,11 @@ def _is_temporary(name: str) -> bool:
 
 
 def _sweep_one(folder: int, name: str, min_age: float) -> bool:
-    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = os.open(name, flags, dir_fd=folder)
+        with opened(name, os.O_RDWR, folder) as descriptor:
+            return _has_no_writer(descriptor, min_age) and _remove(name, folder)
     except OSError:
         return False  # published or removed meanwhile, or nothing that `publish` makes
-    try:
-        return _has_no_writer(descriptor, min_age) and _remove(name, folder)
-    finally:
-        close(descriptor)
 
 
 def _has_no_writer(descriptor: int, min_age: float) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl
 
 from twinjit.errors import ArtifactError, ConfigError, EntryTooLargeError
+from twinjit.forks import held_off
 from twinjit.lazily import lazily
 from twinjit.settings_values import LONGEST_AGE, place_of_url
 from twinjit.store.addresses import split_address
@@ -163,9 +164,10 @@ class RedisBackend:
 
     @lazily
     def _client(self) -> Redis:
-        from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
+        with held_off():
+            from redis import Redis
+            from redis.backoff import NoBackoff
+            from redis.retry import Retry
 
         return Redis.from_url(
             self._address,
@@ -218,7 +220,8 @@ def _check_address(url: str) -> None:
 @contextmanager
 def _errors_translated(url: str) -> Iterator[None]:
     """Raise redis-py's errors as those of Python, so that what handles them need not know it."""
-    import redis
+    with held_off():
+        import redis
 
     try:
         yield

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from twinjit.store.evicted import Evicted
 from twinjit.store.eviction import Found, evict, scan
-from twinjit.store.files import close, open_book
+from twinjit.store.files import opened_book
 from twinjit.store.layout import OBJECT_SUFFIX, RECORD_SUFFIX, Layout, digest_of
 from twinjit.store.ledger import BLOCK, Ledger, Recount, blocks
 from twinjit.store.publish import sweep
@@ -187,12 +187,11 @@ class Room:
             return True
 
     def _stamp(self) -> None:
-        with suppress(OSError):  # then the next process scans, too
-            descriptor = open_book(self._layout.swept, os.O_WRONLY | os.O_CREAT)
-            try:
-                os.utime(descriptor)
-            finally:
-                close(descriptor)
+        with (
+            suppress(OSError),  # then the next process scans, too
+            opened_book(self._layout.swept, os.O_WRONLY | os.O_CREAT) as descriptor,
+        ):
+            os.utime(descriptor)
 
     def _scan(self) -> list[Found]:
         """List all files; an OSError ends it, lest the ledger be set to half a count."""
