@@ -113,9 +113,13 @@ def open_shared_store(
     """
     if shared is False or shared is None or (shared is True and not settings.shared_url):
         return None
-    from twinjit.store.shared import SharedStore, open_shared  # what few need costs none else
+    from twinjit.store.shared import (  # what few need costs none else
+        SharedStore,
+        count_nowhere,
+        open_shared,
+    )
 
-    count = partial(_count_shared, local.account) if local else _count_nowhere
+    count = partial(_count_shared, local.account) if local else count_nowhere
     if shared is True:
         return open_shared(settings, count)
     if isinstance(shared, str):
@@ -132,10 +136,6 @@ def open_shared_store(
 
 def _count_shared(account: Account, event: str, times: int) -> None:
     account.add(f"shared-{event}", times)
-
-
-def _count_nowhere(_event: str, _times: int) -> None:
-    pass
 
 
 def pipeline_request(pipeline: str) -> list[tuple[str, str]]:

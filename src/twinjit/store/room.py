@@ -154,14 +154,15 @@ class Room:
         kept = left - sum(file.blocks for file in stale)
         removed, rest = evict(stale, 0, self._report)
         left = kept + rest
+        more: list[Found] = []
         if left + reserved > bound:
             fresh = [file for file in found if file not in stale]
             more, left = evict(fresh, max(target - reserved - rest, 0), self._report)
-            removed += more
             left += rest
         if recount:
             recount.finish(left + reserved)
-        self._remember(removed)
+        self._remember(more)
+        removed += more
         return Pruned(len(removed), BLOCK * sum(file.blocks for file in removed), temporaries)
 
     def _stale(self, found: list[Found], max_age: float | None) -> Iterator[Found]:
@@ -171,6 +172,7 @@ class Room:
         yield from (file for file in found if file.used < horizon)
 
     def _remember(self, removed: list[Found]) -> None:
+        """Remember what was removed for the bound; what expired is a miss like any other."""
         digests = [digest_of(file.path) for file in removed if file.path.endswith(OBJECT_SUFFIX)]
         with suppress(OSError):  # a disk so full that not even this can be written
             self._evicted.add(digest for digest in digests if digest)

@@ -29,7 +29,7 @@ from twinjit.store.reasons import reason_of
 from twinjit.store.seal import Seal
 from twinjit.store.tally import Tally
 
-__all__ = ["Condition", "SharedStore", "open_shared"]
+__all__ = ["Condition", "SharedStore", "count_nowhere", "open_shared"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,10 @@ T = TypeVar("T")
 #
 # 2: as above, with entries of version 2 (entry.py), before which there was no shared store.
 _LAYOUT = "v2"
+
+
+def count_nowhere(_event: str, _times: int) -> None:
+    """Count events for nobody."""
 
 
 class Condition(NamedTuple):
@@ -115,7 +119,7 @@ class SharedStore:
         secret: bytes | None = None,
         max_entry_bytes: int = 64 * 1024**2,
         read_only: bool = False,
-        count: Callable[[str, int], object] = lambda _event, _times: None,
+        count: Callable[[str, int], object] = count_nowhere,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if max_entry_bytes < 0:
@@ -330,7 +334,7 @@ class _NoAnswerError(Exception):
 
 
 def open_shared(
-    settings: Settings, count: Callable[[str, int], object] = lambda _event, _times: None
+    settings: Settings, count: Callable[[str, int], object] = count_nowhere
 ) -> SharedStore | None:
     """Make the shared store that settings name; nothing is connected before it is first used.
 
