@@ -216,4 +216,6 @@ def _typed(value: Any, kind: type[_T]) -> _T:
 def _integers(values: Any) -> tuple[int, ...]:
     if not isinstance(values, (list, tuple)):
         raise TypeError(f"{values!r} is not a list")
-    return tuple(_typed(value, int) for value in values)
+    for value in values:
+        _typed(value, int)
+    return tuple(values)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from twinjit.errors import ParseError, UnsupportedProgramError
@@ -117,10 +119,16 @@ def _of_bytes(data: bytes, name: str, language: str) -> SourceBytes:
     return SourceBytes(data, name, "llvm" if language == "llvm" else "mlir")
 
 
-def _of_object(program: object, *, locations: bool) -> Source:
+@cache
+def _foreign() -> ModuleType:
+    """Import what a hit on text need not load."""
     with held_off():
-        from twinjit import foreign  # what a hit on text need not load
+        from twinjit import foreign
+    return foreign
 
+
+def _of_object(program: object, *, locations: bool) -> Source:
+    foreign = _foreign()
     lowered = getattr(program, "compiler_ir", None)  # of jax.stages.Lowered
     held = lowered() if callable(lowered) else program
     operation = getattr(held, "operation", held)
