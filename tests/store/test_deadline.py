@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -36,6 +37,26 @@ def test_a_call_that_hangs_is_given_up() -> None:
     inner = HangingBackend()
     backend = DeadlineBackend(inner, 0.01)
     with pytest.raises(TimeoutError, match=r"dict://\d+ within 0.01 s"):
+        backend.get("a")
+    inner.release.set()
+
+
+def test_a_thread_that_an_interrupt_leaves_behind_counts() -> None:
+    inner = HangingBackend()
+    backend = DeadlineBackend(inner, 60)
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(4):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                backend.get("a")
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    with pytest.raises(TimeoutError, match="4 calls"):
         backend.get("a")
     inner.release.set()
 

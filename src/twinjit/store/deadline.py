@@ -96,9 +96,11 @@ class DeadlineBackend:
         thread.start()
         try:
             answer = ended.get(timeout=self._seconds)
-        except Empty:
+        except BaseException as error:  # an interrupt leaves the thread behind, too
             with self._lock:
                 self._late.append(thread)
+            if not isinstance(error, Empty):
+                raise
             raise TimeoutError(
                 errno.ETIMEDOUT, f"no answer from {self.url} within {self._seconds} s"
             ) from None
