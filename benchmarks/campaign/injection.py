@@ -110,9 +110,12 @@ class Fault(NamedTuple):
 
 
 def is_possible() -> bool:
-    """Whether this process may trace others, and has ``strace``."""
-    command = ["strace", "-qq", "-o", "/dev/null", "true"]
-    return bool(shutil.which("strace")) and subprocess.run(command, check=False).returncode == 0
+    """Whether this process may attach to others, and has ``strace``."""
+    if not shutil.which("strace"):
+        return False
+    with subprocess.Popen(["sleep", "0.2"]) as other:
+        command = ["strace", "-qq", "-o", "/dev/null", "-p", str(other.pid)]
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def run(*, seed: int, limit: int | None, open_store: str = _OPEN) -> Account:
