@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import stat
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -153,6 +154,36 @@ def test_an_export_that_fails_changes_nothing(full: Store, tmp_path: Path) -> No
     with pytest.raises(FileNotFoundError) as raised:
         export_bundle(full, missing)
     assert raised.value.filename == missing
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_an_export_replaces_nothing_but_files(full: Store, tmp_path: Path, kind: str) -> None:
+    """As root, a bundle took the place of ``/dev/null``."""
+    there = tmp_path / "there"
+    if kind == "folder":
+        there.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(there)
+    else:
+        try:
+            os.mknod(there, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        except PermissionError:
+            pytest.skip("making devices needs root")
+    (tmp_path / "link").symlink_to(there)
+    before = there.lstat()
+    for path in (there, tmp_path / "link"):
+        with pytest.raises(BundleError, match=f"{there} is there, and no file"):
+            export_bundle(full, path)
+    assert (there.lstat().st_ino, there.lstat().st_mode) == (before.st_ino, before.st_mode)
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_an_export_through_a_link(full: Store, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "bundle.tar")
+    export_bundle(full, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "elsewhere" / "bundle.tar").stat().st_size > 0
 
 
 def test_cut_short_anywhere(bundle: Path, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def export_bundle(
     store
         Such as a `DiskStore`. To export entries is not to use them.
     path
-        The file; one that is there is replaced.
+        The file; one that is there is replaced. A link stays, and what it leads to is replaced.
     keys
         Digests of the keys to export, with the direct records that lead to them; by default all.
     secret
@@ -126,11 +126,13 @@ def export_bundle(
     ConfigError
         If the secret is too short.
     BundleError
-        If the path is none.
+        If the path is none, or that of a device, a pipe or a folder.
     OSError
         If the file cannot be written.
     """
-    path = _checked(path)
+    path = os.path.realpath(_checked(path))
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise BundleError(f"{path} is there, and no file that a bundle could take the place of")
     wanted = set(store.digests() if keys is None else keys)
     records = sorted(record for record in store.records() if record[1] in wanted)
     seal = Seal(secret) if secret is not None else None
