@@ -76,12 +76,43 @@ private:
   }
 };
 
-Digest LooseDigests::of(mlir::Block &block, Outside outside) {
+namespace {
+
+/// Numbers all that it visits, and puts what cannot be reached in order.
+class NumberLoosely : public NumberAll {
+public:
+  NumberLoosely(const PolicyAttributes &filter, LooseDigests::Known known, unsigned level,
+                VisitOrder &order, Numbers &numbers)
+      : NumberAll(order, numbers), filter(filter), known(known), level(level) {}
+
+  void reached(mlir::Region &region) {
+    std::vector<mlir::Block *> rest = unreachable(region, order);
+    if (rest.size() > 1 && level < LooseDigests::kLevels)
+      rest = orderUnreachable(filter, std::move(rest), level, [&](auto value, auto *block) {
+        constexpr uint32_t kAround = uint32_t(1) << 31;
+        std::optional<uint32_t> number = value ? numbers.of(value) : numbers.of(block);
+        if (number)
+          return number;
+        number = known(value, block);
+        return number ? std::optional<uint32_t>(kAround | *number) : std::nullopt;
+      });
+    append(region, rest);
+  }
+
+private:
+  const PolicyAttributes &filter;
+  LooseDigests::Known known;
+  unsigned level;
+};
+
+} // namespace
+
+Digest LooseDigests::of(mlir::Block &block, Outside outside, Known known, unsigned level) {
   VisitOrder order;
   Numbers inside;
-  NumberAll numberer(order, inside);
+  NumberLoosely numberer(filter, known, level + 1, order, inside);
   numberer.block(block);
-  Walk<NumberAll>(order, numberer).runInside(block);
+  Walk<NumberLoosely>(order, numberer).runInside(block);
   DigestAll digester{{}, *this, inside, outside};
   digester.block(block);
   Walk<DigestAll>(order, digester).runInside(block);
@@ -91,8 +122,9 @@ Digest LooseDigests::of(mlir::Block &block, Outside outside) {
 Digest LooseDigests::ofSymbol(mlir::Operation &operation) {
   VisitOrder order;
   Numbers inside;
-  NumberAll numberer(order, inside);
-  Walk<NumberAll>(order, numberer).run(operation);
+  auto known = [](mlir::Value, mlir::Block *) -> std::optional<uint32_t> { return std::nullopt; };
+  NumberLoosely numberer(filter, known, 1, order, inside);
+  Walk<NumberLoosely>(order, numberer).run(operation);
   auto outside = [](mlir::Value, mlir::Block *) -> uint32_t { return 0; };
   DigestAll digester{{}, *this, inside, outside};
   Walk<DigestAll>(order, digester).run(operation);

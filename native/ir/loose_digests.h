@@ -14,9 +14,16 @@ namespace twinjit {
 /// depend on an order (of symbols, of distinct attributes) are left out, and what is outside counts
 /// only as far as the caller says.
 ///
-/// Blocks inside that cannot be reached are taken in the order of listing.
+/// Blocks inside that cannot be reached are put in order by such digests, too, so many regions
+/// deep; further in, they are taken in the order of listing.
 class LooseDigests {
 public:
+  /// How deep they are put in order; each level is walked once more for it.
+  static constexpr unsigned kLevels = 8;
+
+  /// The number of a value, or of a block, that is known where the digest is taken.
+  using Known = llvm::function_ref<std::optional<uint32_t>(mlir::Value, mlir::Block *)>;
+
   /// What to write for a use of a value, or of a block, that is defined outside; the other is null.
   using Outside = llvm::function_ref<uint32_t(mlir::Value, mlir::Block *)>;
 
@@ -25,7 +32,9 @@ public:
                mlir::Operation *symbolTable)
       : filter(filter), identities(filter.symbols, symbolTable), attributes(context, identities) {}
 
-  Digest of(mlir::Block &block, Outside outside);
+  /// `known` is asked for what blocks inside refer to while they are put in order, of which
+  /// `outside` hears nothing.
+  Digest of(mlir::Block &block, Outside outside, Known known, unsigned level);
 
   /// The operation's name as a symbol left out.
   Digest ofSymbol(mlir::Operation &operation);

@@ -41,9 +41,9 @@ bool isListing(mlir::Region &region, llvm::ArrayRef<mlir::Block *> order) {
 /// Puts the blocks of a region that cannot be reached in order.
 class Unreachable {
 public:
-  Unreachable(const PolicyAttributes &filter, const Numbers &outer,
+  Unreachable(const PolicyAttributes &filter, LooseDigests::Known known, unsigned level,
               std::vector<mlir::Block *> unordered)
-      : filter(filter), outer(outer), blocks(std::move(unordered)),
+      : filter(filter), known(known), level(level), blocks(std::move(unordered)),
         region(*blocks.front()->getParent()),
         order(blocks.size(), filter.policy.ignoreOperandOrder) {
     for (size_t i = 0; i != blocks.size(); ++i)
@@ -55,10 +55,10 @@ public:
     while (table && !isSymbolTable(*table))
       table = table->getParentOp();
     LooseDigests digests(filter, region.getContext(), table);
-    for (size_t i = 0; i != blocks.size(); ++i)
-      order.describe(i, digests.of(*blocks[i], [&](mlir::Value value, mlir::Block *block) {
-        return meet(i, value, block);
-      }));
+    for (size_t i = 0; i != blocks.size(); ++i) {
+      auto outside = [&](mlir::Value value, mlir::Block *block) { return meet(i, value, block); };
+      order.describe(i, digests.of(*blocks[i], outside, known, level));
+    }
     std::vector<mlir::Block *> result;
     for (size_t i : order.sorted())
       result.push_back(blocks[i]);
@@ -68,8 +68,7 @@ public:
 private:
   /// What stands for a value or block that is used in block `user` and defined outside of it.
   uint32_t meet(size_t user, mlir::Value value, mlir::Block *block) {
-    std::optional<uint32_t> number = value ? outer.of(value) : outer.of(block);
-    if (number)
+    if (std::optional<uint32_t> number = known(value, block))
       return *number + 1;
     mlir::Block *place = value ? value.getParentBlock() : block;
     if (auto peer = indices.find(region.findAncestorBlockInRegion(*place)); peer != indices.end())
@@ -78,7 +77,8 @@ private:
   }
 
   const PolicyAttributes &filter;
-  const Numbers &outer;
+  LooseDigests::Known known;
+  unsigned level;
   std::vector<mlir::Block *> blocks;
   mlir::Region &region;
   ContentOrder order;
@@ -96,7 +96,9 @@ public:
   void reached(mlir::Region &region) {
     std::vector<mlir::Block *> rest = unreachable(region, order);
     if (rest.size() > 1)
-      rest = Unreachable(filter, numbers, std::move(rest)).sorted();
+      rest = orderUnreachable(filter, std::move(rest), 0, [&](auto value, auto *block) {
+        return value ? numbers.of(value) : numbers.of(block);
+      });
     append(region, rest);
   }
 
@@ -106,6 +108,12 @@ private:
 };
 
 } // namespace
+
+std::vector<mlir::Block *> orderUnreachable(const PolicyAttributes &filter,
+                                            std::vector<mlir::Block *> blocks, unsigned level,
+                                            LooseDigests::Known known) {
+  return Unreachable(filter, known, level, std::move(blocks)).sorted();
+}
 
 void orderReachable(mlir::Region &region, VisitOrder &order) {
   if (region.empty() || region.hasOneBlock())

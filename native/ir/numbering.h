@@ -4,6 +4,8 @@
 #include "ir/identity_memo.h"
 #include "ir/walk.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <optional>
 
 namespace twinjit {
@@ -87,6 +89,12 @@ void orderReachable(mlir::Region &region, VisitOrder &order);
 
 /// The blocks of a region that its order has not, as they are listed.
 std::vector<mlir::Block *> unreachable(mlir::Region &region, const VisitOrder &order);
+
+/// Put blocks of one region that cannot be reached in order, by content. `known` gives the numbers
+/// of what is defined around them; `level` counts in how many such blocks they are.
+std::vector<mlir::Block *>
+orderUnreachable(const PolicyAttributes &filter, std::vector<mlir::Block *> blocks, unsigned level,
+                 llvm::function_ref<std::optional<uint32_t>(mlir::Value, mlir::Block *)> known);
 
 /// Numbers all that it visits. Settles the order of blocks meanwhile: those that cannot be reached
 /// come as they are listed.
