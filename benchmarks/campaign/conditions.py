@@ -156,7 +156,7 @@ def _files_replaced(root: Path, replace: Callable[[Path], None]) -> Iterator[Non
             path.unlink(missing_ok=True)
 
 
-def _make_file(root: Path, aside: Path) -> None:  # noqa: ARG001
+def _make_file(root: Path, _aside: Path) -> None:
     root.write_bytes(b"in the way")
 
 
@@ -168,7 +168,7 @@ def _make_dangling_link(root: Path, aside: Path) -> None:
     root.symlink_to(aside / "gone")
 
 
-def _make_loop(root: Path, aside: Path) -> None:  # noqa: ARG001
+def _make_loop(root: Path, _aside: Path) -> None:
     root.symlink_to(root)
 
 

@@ -24,7 +24,7 @@ def flip(data: bytes, other: bytes, rng: random.Random) -> bytes:  # noqa: ARG00
     return bytes(changed)
 
 
-def _truncate(data: bytes, other: bytes, rng: random.Random) -> bytes:  # noqa: ARG001
+def _truncate(data: bytes, _other: bytes, rng: random.Random) -> bytes:
     return data[: rng.choice([0, len(data) - 1, rng.randrange(len(data))])]
 
 
@@ -37,13 +37,13 @@ def _splice(data: bytes, other: bytes, rng: random.Random) -> bytes:
     return data[:cut] + other[min(cut, len(other) - 1) :]
 
 
-def _zero_block(data: bytes, other: bytes, rng: random.Random) -> bytes:  # noqa: ARG001
+def _zero_block(data: bytes, _other: bytes, rng: random.Random) -> bytes:
     start = rng.randrange(-(-len(data) // _BLOCK)) * _BLOCK
     length = len(data[start : start + _BLOCK])
     return data[:start] + bytes(length) + data[start + length :]
 
 
-def _move_bytes(data: bytes, other: bytes, rng: random.Random) -> bytes:  # noqa: ARG001
+def _move_bytes(data: bytes, _other: bytes, rng: random.Random) -> bytes:
     first, second = sorted(rng.sample(range(len(data) + 1), 2))
     return data[second:] + data[first:second] + data[:first]
 

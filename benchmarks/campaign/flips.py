@@ -140,9 +140,11 @@ class _Campaign:
             found = self._store.get_direct(request)
             return None if found is None else found == expected.key_digest
 
+        def put_record() -> bool:
+            return self._store.put_direct(request, expected.key_digest)
+
         if kind == "record":
-            put = lambda: self._store.put_direct(request, expected.key_digest)  # noqa: E731
-            return _Victim(path, kind, read_record, put)
+            return _Victim(path, kind, read_record, put_record)
         return _Victim(path, kind, read_entry, lambda: self._store.put(expected))
 
     def _damage_one(self, kind: str) -> None:
