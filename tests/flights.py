@@ -47,7 +47,15 @@ def descriptors(locks: Path, process: int | str = "self") -> list[str]:
     """List a process's descriptors of the file."""
     folder = f"/proc/{process}/fd"
     links = (f"{folder}/{number}" for number in os.listdir(folder))
-    return [link for link in links if os.path.realpath(link) == str(locks)]
+    return [link for link in links if _target(link) == str(locks)]
+
+
+def _target(link: str) -> str:
+    """What a descriptor leads to; nothing, for one that was closed meanwhile."""
+    try:
+        return os.readlink(link)
+    except FileNotFoundError:
+        return ""
 
 
 def never() -> None:
