@@ -138,5 +138,4 @@ class Tiers:
 
     def _keep_unbound(self, unbound: _Unbound) -> None:
         artifact = unbound.artifact
-        size = sum(len(content) for _, content in artifact.sections)
-        self._memory.put(artifact.key_digest, unbound, size)
+        self._memory.put(artifact.key_digest, unbound, artifact.size)

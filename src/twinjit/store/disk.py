@@ -106,14 +106,16 @@ class DiskStore(Directory):
         """
         self._count_hit(-1)
         self._tally.miss(reason_of(why))
-        path = self._layout.object_path(key_digest)
         if not isinstance(why, ArtifactUnavailableError):
-            self._remove(path)
-        self._tally.fault(type(why)(f"{path}: {why}"))
+            self.remove(key_digest)
+        self._tally.fault(type(why)(f"{self._layout.object_path(key_digest)}: {why}"))
 
     def remove(self, key_digest: bytes) -> None:
         """Remove an entry, if there is one; no fault."""
-        self._remove(self._layout.object_path(key_digest))
+        path = self._layout.object_path(key_digest)
+        with suppress(OSError):  # not there, or a place in which nothing is to be changed
+            self._trust()
+            os.unlink(path)
 
     def put(self, artifact: Artifact) -> bool:
         """Publish an artifact; False after a fault, or if it takes most of the bound by itself."""
@@ -197,7 +199,7 @@ class DiskStore(Directory):
             self._trust()
             self._room.clear()
         except (FileNotFoundError, InheritedError):
-            pass
+            pass  # nothing was ever put; the parent goes on
         except OSError as error:
             self._tally.fault(error)
 
@@ -212,11 +214,6 @@ class DiskStore(Directory):
         except OSError:  # lookup and put say so
             pass
         return nullcontext("unlocked")
-
-    def _remove(self, path: str) -> None:
-        with suppress(OSError):  # not there, or a place in which nothing is to be changed
-            self._trust()
-            os.unlink(path)
 
     def _count_hit(self, count: int) -> None:
         self._tally.hit(count)
@@ -246,8 +243,6 @@ class DiskStore(Directory):
             return None, reason_of(error)
 
     def _was_evicted(self, key_digest: bytes, reason: MissReason) -> bool:
-        if reason == "expired":
-            return False
         with suppress(OSError):  # a read-only store: that it was evicted stays unknown
             return reason == "absent" and self._room.was_evicted(key_digest)
         return False
