@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twinjit._native import _llvm, _mlir
+from twinjit.stop import Stop
 
 LOWER = (
     "builtin.module(convert-scf-to-cf,expand-strided-metadata,lower-affine,"
@@ -20,8 +21,10 @@ def build(text: str) -> tuple[_llvm.Image, dict[str, Any], dict[str, tuple[int, 
     """Compile a program; return its image, and by function its signature and slots."""
     program = _mlir.parse(text.encode(), "test.mlir")
     signatures = {each["name"]: each for each in program.signatures()}
-    bitcode, _, _ = program.lower(LOWER)
-    object_code, slots, _, _ = _llvm.emit(bitcode, list(signatures), *_llvm.host_target(), 2)
+    bitcode, _, _ = program.lower(LOWER, False, Stop())
+    object_code, slots, _, _ = _llvm.emit(
+        bitcode, list(signatures), *_llvm.host_target(), 2, Stop()
+    )
     return _llvm.load(object_code, list(signatures)), signatures, slots
 
 

@@ -122,7 +122,7 @@ def test_tampered_program(open_confirming, tier):
     replace_section(compiler.store, digest, PROGRAM_SECTION, other)
     compiler.clear_memory()
     if tier == "memory":
-        compiler._tiers.find(digest, Constants)  # brings the entry there, unconfirmed
+        compiler._engine.tiers.find(digest, Constants)  # brings the entry there, unconfirmed
     with pytest.warns(CacheWarning, match=digest.hex()):
         executable = compiler.compile(TEXT)
     assert (executable.report.tier, executable.f(5)) == ("compiled", 10)

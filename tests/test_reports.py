@@ -16,7 +16,7 @@ import mlir.ir
 import pytest
 
 import twinjit
-from twinjit import compiler as compilers
+from twinjit import build
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,14 +68,14 @@ def test_nothing_of_a_process_or_user_enters_a_key(tmp_path: Path) -> None:
     assert len(set(here)) == len(here) > 5
 
 
-@pytest.mark.parametrize("place", range(len(compilers.TOOLCHAIN)))
+@pytest.mark.parametrize("place", range(len(build.TOOLCHAIN)))
 def test_a_rebuilt_library_makes_other_keys(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Report 3: the same version number, another build."""
     text = CALLER.format(k=3)
     before = twinjit.Compiler(cache=False).explain(text).key
-    rebuilt = list(compilers.TOOLCHAIN)
+    rebuilt = list(build.TOOLCHAIN)
     rebuilt[place] = (rebuilt[place][0], "0" * 40)
-    monkeypatch.setattr(compilers, "TOOLCHAIN", tuple(rebuilt))
+    monkeypatch.setattr(build, "TOOLCHAIN", tuple(rebuilt))
     after = twinjit.Compiler(cache=False).explain(text).key
     (difference,) = after.differences(before)
     assert difference.name == f"build-{rebuilt[place][0]}"

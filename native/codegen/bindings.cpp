@@ -44,14 +44,31 @@ void checkBuild() {
   throw nb::python_error();
 }
 
+void bindStop(nb::module_ &m) {
+  nb::class_<Stop>(m, "Stop",
+                   "A wish that work end early. Any thread may ask for it. Holds the GIL.")
+      .def(nb::init<double>(), "deadline"_a = Stop::kNever,
+           nb::sig("def __init__(self, deadline: float = float('inf')) -> None"),
+           "With the time of ``time.monotonic()`` at which it comes true by itself.")
+      .def("cancel", &Stop::cancel, "Ask for it.")
+      .def_prop_ro("is_requested", &Stop::isRequested, "Whether work is to end.")
+      .def(
+          "check",
+          [](const Stop &stop) {
+            if (stop.isRequested())
+              raise(stop.failure());
+          },
+          "Raise CompilationCancelledError or CompilationTimeoutError where work is to end.");
+}
+
 nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entries,
                        const std::string &triple, const std::string &cpu,
-                       const std::string &features, unsigned optLevel) {
+                       const std::string &features, unsigned optLevel, const Stop &stop) {
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
   Outcome<Emitted> emitted = [&] {
     CompilerWork work;
-    return emit(module, options);
+    return emit(module, options, stop);
   }();
   Emitted result = unwrap(std::move(emitted));
   nb::dict slots;
@@ -115,6 +132,7 @@ void bind(nb::module_ &module); // native/forks/bindings.cpp
 NB_MODULE(_llvm, m) {
   using namespace twinjit;
   checkBuild();
+  bindStop(m);
   m.attr("LLVM_VERSION") = LLVM_VERSION_STRING;
 
   m.def(
@@ -159,10 +177,10 @@ NB_MODULE(_llvm, m) {
 
   m.def(
       "emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
-      "opt_level"_a,
+      "opt_level"_a, "stop"_a,
       nb::sig("def emit(bitcode: bytes, entries: collections.abc.Sequence[str], triple: str, cpu: "
-              "str, features: str, "
-              "opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]"),
+              "str, features: str, opt_level: int, stop: Stop) -> tuple[bytes, dict[str, "
+              "tuple[int, int]], float, float]"),
       "Optimise bitcode and generate an object file. Returns the object, the slots of each entry's "
       "arguments and results, and the seconds spent optimising and generating. Releases the GIL.");
 

@@ -195,7 +195,7 @@ bool hasError(const std::vector<Diagnostic> &diagnostics) {
 }
 
 Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
-                            llvm::TargetMachine &machine) {
+                            llvm::TargetMachine &machine, const Stop &stop) {
   normalise(module);
   if (std::string why = retarget(module, options.target, machine); !why.empty())
     return Failure{Kind::Target, why};
@@ -212,14 +212,20 @@ Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
     return Failure{Kind::Emission, "the LLVM IR is invalid: " + text};
   if (std::string why = whyRefused(module); !why.empty())
     return Failure{Kind::Emission, why};
+  if (stop.isRequested())
+    return stop.failure();
   auto start = Clock::now();
   optimise(module, machine, options.optLevel);
   emitted.optimiseSeconds = secondsSince(start);
+  if (stop.isRequested())
+    return stop.failure();
   start = Clock::now();
   auto object = generate(module, machine);
   if (!object)
     return object.failure();
   emitted.codegenSeconds = secondsSince(start);
+  if (stop.isRequested())
+    return stop.failure();
   if (std::string why = whyUnlinkable(*object); !why.empty())
     return Failure{Kind::Emission, why};
   emitted.object = std::move(*object);
@@ -228,7 +234,7 @@ Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
 
 } // namespace
 
-Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options) {
+Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options, const Stop &stop) {
   auto machine = makeMachine(options);
   if (!machine)
     return machine.failure();
@@ -240,7 +246,7 @@ Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options) {
   if (!module)
     return Failure{Kind::Emission, "cannot read the bitcode: " + llvm::toString(module.takeError()),
                    diagnostics};
-  auto emitted = emitModule(**module, options, **machine);
+  auto emitted = emitModule(**module, options, **machine, stop);
   if (!emitted) {
     emitted.failure().diagnostics = std::move(diagnostics);
     return emitted.failure();

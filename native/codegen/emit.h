@@ -3,6 +3,7 @@
 
 #include "codegen/host.h"
 #include "common/outcome.h"
+#include "common/stop.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -40,7 +41,8 @@ struct EmitOptions {
 ///
 /// The same bitcode and options give the same bytes: names of values, the module's name and the
 /// source file's are dropped first. Works in a context of its own in the caller's thread, touches
-/// neither Python nor any shared state, and writes nothing to stderr.
-Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options);
+/// neither Python nor any shared state, and writes nothing to stderr. Fails as `stop` says where
+/// that is requested before the end.
+Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options, const Stop &stop);
 
 } // namespace twinjit

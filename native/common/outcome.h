@@ -26,6 +26,8 @@ enum class Kind {
   Symbol,            // UnresolvedSymbolError
   Load,              // ArtifactError: the code cannot be linked into the process
   Fork,              // ForkError: a fork left what the work needs unusable
+  Cancelled,         // CompilationCancelledError: see stop.h
+  Timeout,           // CompilationTimeoutError: see stop.h
 };
 
 /// One diagnostic as MLIR or LLVM emitted it.

@@ -35,6 +35,10 @@ inline const char *exceptionName(Kind kind) {
     return "ArtifactError";
   case Kind::Fork:
     return "ForkError";
+  case Kind::Cancelled:
+    return "CompilationCancelledError";
+  case Kind::Timeout:
+    return "CompilationTimeoutError";
   }
   return "TwinjitError";
 }

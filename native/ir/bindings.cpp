@@ -276,11 +276,12 @@ nb::tuple identifyToPython(const std::string &text) {
   return nb::make_tuple(identity.canonical, identity.isAbbreviated, identity.fileReader, libraries);
 }
 
-nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted) {
+nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted,
+                        const Stop &stop) {
   loadPasses();
   Outcome<Lowered> lowered = [&] {
     CompilerWork work;
-    return lower(program, pipeline, trusted);
+    return lower(program, pipeline, trusted, stop);
   }();
   Lowered result = unwrap(std::move(lowered));
   return nb::make_tuple(toBytes(result.bitcode), result.passSeconds, result.translateSeconds);
@@ -369,12 +370,13 @@ void bindProgram(nb::module_ &m) {
            nb::sig("def bytecode(self, policy: str) -> bytes"),
            "The program as bytecode. It loses the locations that do not count under a policy. "
            "Releases the GIL.")
-      .def("lower", &lowerToPython, "pipeline"_a, "trusted"_a = false,
-           nb::sig("def lower(self, pipeline: str, trusted: bool = False) -> "
-                   "tuple[bytes, float, float]"),
-           "Run a pass pipeline and translate to bitcode; consumes the program, and unless the "
-           "pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the "
-           "seconds spent in passes and in translation. Releases the GIL.");
+      .def(
+          "lower", &lowerToPython, "pipeline"_a, "trusted"_a, "stop"_a,
+          nb::sig("def lower(self, pipeline: str, trusted: bool, stop: twinjit._native._llvm.Stop) "
+                  "-> tuple[bytes, float, float]"),
+          "Run a pass pipeline and translate to bitcode; consumes the program, and unless the "
+          "pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the "
+          "seconds spent in passes and in translation. Releases the GIL.");
 }
 
 void bindPipeline(nb::module_ &m) {

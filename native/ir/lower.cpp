@@ -73,7 +73,7 @@ Outcome<std::string> translate(Program &program) {
 
 } // namespace
 
-Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted) {
+Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted, const Stop &stop) {
   auto parsed = parsePipeline(pipeline);
   if (!parsed)
     return parsed.failure();
@@ -85,9 +85,14 @@ Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted)
   static_cast<mlir::OpPassManager &>(manager) = std::move(*parsed);
   if (!trusted)
     program.lease().taint();
+  if (stop.isRequested())
+    return stop.failure();
   Lowered lowered;
   auto start = Clock::now();
-  if (mlir::failed(manager.run(program.module())))
+  bool ran = mlir::succeeded(manager.run(program.module()));
+  if (stop.isRequested())
+    return stop.failure();
+  if (!ran)
     return passFailure(program.lease().takeDiagnostics());
   lowered.passSeconds = secondsSince(start);
   auto left = leftovers(program.module());

@@ -1,6 +1,7 @@
 // A program in a private context, on its way to LLVM IR.
 #pragma once
 
+#include "common/stop.h"
 #include "ir/context_pool.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -82,7 +83,7 @@ struct Lowered {
 ///
 /// Programs with one fingerprint give one bitcode if they were normalised before (normalise.h).
 /// Unless the pipeline is `trusted` to leave nothing in the program's context, that is not used
-/// again.
-Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted);
+/// again. Fails as `stop` says where that is requested before the end.
+Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted, const Stop &stop);
 
 } // namespace twinjit

@@ -1,58 +1,26 @@
-"""Hit, or miss: look a program up, and compile what is new.
-
-A program is looked up in two steps, as ccache does it. Its *request* digest needs no parsing: it
-covers the raw text (or, for a live module, the fingerprint) and the options. An index leads from
-there to the *key*, which covers the program's fingerprint and every other input that can change the
-code; the key leads to the artifact. Text that differs from known text only in spelling misses the
-index, but meets the same key.
-"""
+"""The public face: options, and what can be done with a compiler."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from twinjit import machine, reader
-from twinjit.artifact import Artifact
-from twinjit.confirmation import Confirmer
-from twinjit.constants import LIFTED_SECTION, NO_CONSTANTS, Constants, LiftedConstant
-from twinjit.executable import Executable, LoadedCode
+from twinjit.build import BuildOptions
+from twinjit.engine import Engine
+from twinjit.executable import Executable
+from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
-from twinjit.forks import fork_lock
-from twinjit.index import RequestIndex
-from twinjit.key import DIGEST_SIZE, Key
-from twinjit.lowering import ResolvedPipeline, compile_program, resolve_pipeline
-from twinjit.options import (
-    check_options,
-    choose_target,
-    open_shared_store,
-    open_store,
-    pipeline_request,
-)
+from twinjit.options import check_options, choose_target, open_shared_store, open_store
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
-from twinjit.report import Clock, Report, Tier
-from twinjit.request import RequestHasher
+from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
-from twinjit.source import SourceBytes, open_source
-from twinjit.store.base import Backend, Store
-from twinjit.subject import Subject, live_fingerprint, load_mlir
+from twinjit.source import Source, open_source
+from twinjit.stop import stop_after
+from twinjit.store.base import Backend
 from twinjit.target import Target
-from twinjit.tiers import Tiers
-from twinjit.toolchain import TOOLCHAIN
-from twinjit.turns import Turns
-
-if TYPE_CHECKING:
-    from twinjit._native import _mlir
 
 __all__ = ["Compiler"]
-
-# The version of what artifacts mean and no build in the key tells: how calls pass arguments
-# (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
-# 1: first.
-_CONVENTION = "1"
 
 
 class Compiler:
@@ -82,6 +50,8 @@ class Compiler:
     shared
         True for the store that `settings` names and several machines share; False or None for
         none; a URL; or a `Backend` to make it on.
+    executor
+        Where programs are read and compiled: ``"thread"`` or None for the calling thread.
     settings
         Settings; by default ``Settings.load()``: of the environment and the settings file.
 
@@ -111,6 +81,7 @@ class Compiler:
         cache: bool | str | os.PathLike[str] | None = True,
         shared: bool | str | Backend | None = True,
         settings: Settings | None = None,
+        executor: object = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
@@ -122,18 +93,20 @@ class Compiler:
         self.confirm = confirm or settings.confirm
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
-        self._fixed_parts = _fixed_parts(self.policy, opt_level, self.target)
-        self._hasher = RequestHasher([*self._fixed_parts, *pipeline_request(pipeline)])
-        stores: list[tuple[Tier, Store]] = [("disk", self.store)] if self.store else []
-        stores += [("shared", self.shared)] if self.shared else []
-        self._tiers = Tiers(stores, settings.memory_max_bytes)
-        self._index = RequestIndex([store for _, store in stores])
-        self._confirmer = Confirmer(self.policy)
-        self._turns = Turns(self.store, settings.wait_seconds)
-        self._lock = fork_lock()  # guards `_counts`
-        self._counts: Counter[str] = Counter()
+        keeps_program = self.confirm == "always"
+        options = BuildOptions(pipeline, opt_level, self.target, self.policy, keeps_program)
+        self._engine = Engine(
+            options,
+            self.confirm,
+            make_builder(executor, options),
+            self.store,
+            self.shared,
+            settings,
+        )
 
-    def compile(self, program: object, *, language: str = "auto") -> Executable:
+    def compile(
+        self, program: object, *, language: str = "auto", timeout: float | None = None
+    ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
         Parameters
@@ -144,9 +117,14 @@ class Compiler:
             meanwhile).
         language
             ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
+        timeout
+            Seconds after which compiling stops, at the end of the pass that runs then; None for no
+            limit.
 
         Raises
         ------
+        CompilationTimeoutError
+            If it took longer than `timeout`.
         CompilationError
             Or one of its subclasses, for a program that cannot be compiled.
         UnresolvedSymbolError
@@ -159,21 +137,8 @@ class Compiler:
             If it names a file that cannot be read.
         """
         clock = Clock()
-        subject = self._open(program, language, clock)
-        request = self._request(subject, clock)
-        found = self._find_by_request(request, subject)
-        if found:
-            return self._deliver(*found, clock)
-        if request is None or self.confirm == "always":
-            return self._compile_missed(subject, request, clock)
-        # Whoever waits need not even read the program then.
-        with self._turns.of_request(request) as outcome:
-            if outcome in ("published", "freed", "timed out"):
-                clock.lap("wait")
-                found = self._find_by_request(request, subject)
-            if found:
-                return self._deliver(*found, clock)
-            return self._compile_missed(subject, request, clock, waits=outcome != "timed out")
+        stop = stop_after(timeout)
+        return self._engine.compile(self._open(program, language), clock, stop)
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
@@ -185,8 +150,7 @@ class Compiler:
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        clock = Clock()
-        return self._explain(self._open(program, language, clock), clock)
+        return self._engine.explain(self._open(program, language))
 
     def would_hit(self, program: object, *, language: str = "auto") -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
@@ -200,13 +164,7 @@ class Compiler:
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        clock = Clock()
-        subject = self._open(program, language, clock)
-        if self.confirm == "never":
-            identity = self._index.find(self._request(subject, clock))
-            if identity and self._tiers.where(identity[:DIGEST_SIZE]) != "compiled":
-                return True
-        return self._explain(subject, clock).tier != "compiled"
+        return self._engine.would_hit(self._open(program, language))
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.
@@ -219,180 +177,12 @@ class Compiler:
             program or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out
             to be of the very program, and of another; ``code_bytes``: code held in memory.
         """
-        with self._lock:
-            counts = {name: self._counts[name] for name in _COUNTED}
-        return {**counts, "code_bytes": self._tiers.code_bytes}
+        return {**self._engine.counts(), "code_bytes": self._engine.tiers.code_bytes}
 
     def clear_memory(self) -> None:
         """Forget all executables; those that someone still holds stay valid."""
-        self._tiers.clear_memory()
-        self._index.clear()
+        self._engine.clear_memory()
 
-    # Lookup
-
-    def _open(self, program: object, language: str, clock: Clock) -> Subject:
+    def _open(self, program: object, language: str) -> Source:
         keeps_locations = self.policy.locations == "keep"
-        source = open_source(program, language=language, locations=keeps_locations)
-        return Subject(source, clock, self.policy)
-
-    def _request(self, subject: Subject, clock: Clock) -> bytes | None:
-        """Digest what was asked for; None for a live module without an identity."""
-        if isinstance(subject.source, SourceBytes):
-            reader.check_is_mlir(subject.source)
-            return self._hasher.of_source(subject.source)
-        load_mlir(clock)
-        fingerprint = live_fingerprint(subject.source, self.policy)
-        return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
-
-    def _explain(self, subject: Subject, clock: Clock) -> Explanation:
-        resolved = resolve_pipeline(self.pipeline, subject.program)
-        key = self._key(subject.fingerprint, resolved)
-        why = subject.why_unknown
-        if resolved.file_reader and not why:
-            why = f"the pipeline's pass {resolved.file_reader} reads files"
-        if why:
-            return Explanation(key, "compiled", direct=False, uncacheable=why)
-        identity = self._index.find(self._request(subject, clock)) or b""
-        direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
-        return Explanation(key, self._tiers.where(key.digest), direct)
-
-    def _find_by_request(
-        self, request: bytes | None, subject: Subject
-    ) -> tuple[LoadedCode, Tier] | None:
-        if request is None or self.confirm == "always":
-            return None
-        identity = self._index.fetch(request)
-        found = identity and self._tiers.find(identity, subject.constants)
-        if found:
-            self._remember(request, subject, found[0])
-        return found or None
-
-    def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
-        # Of a live module, the fingerprint does not tell which constants it has.
-        is_text = isinstance(subject.source, SourceBytes)
-        self._index.remember(request, code.identity if is_text else code.artifact.key_digest)
-
-    def _find_by_key(
-        self, key: Key, request: bytes, subject: Subject
-    ) -> tuple[LoadedCode, Tier] | None:
-        """Look for the program's own key, and confirm what is found if that was asked for."""
-        if self.confirm == "always":
-            self._check_direct(key, request)
-        found = self._tiers.find(key.digest, subject.constants)
-        if found and self.confirm == "always" and not self._is_confirmed(found[0], subject):
-            return None
-        return found
-
-    def _check_direct(self, key: Key, request: bytes) -> None:
-        known = self._index.find(request)
-        if known and known[:DIGEST_SIZE] != key.digest:
-            self._count("refuted")
-            self._confirmer.warn(
-                f"the index led a program of key {key.hex} to the code of key "
-                f"{known[:DIGEST_SIZE].hex()}"
-            )
-
-    def _is_confirmed(self, code: LoadedCode, subject: Subject) -> bool:
-        verdict = self._confirmer.judge(code.artifact, subject.program)
-        if verdict != "unknown":
-            self._count(verdict)
-        if verdict == "refuted":
-            self._confirmer.warn(f"key {code.artifact.key_digest.hex()} led to another program")
-        if verdict != "confirmed":
-            self._tiers.forget(code)
-        return verdict == "confirmed"
-
-    # Compilation
-
-    def _compile_missed(
-        self, subject: Subject, request: bytes | None, clock: Clock, *, waits: bool = True
-    ) -> Executable:
-        fingerprint = subject.fingerprint
-        resolved = resolve_pipeline(self.pipeline, subject.program)
-        key = self._key(fingerprint, resolved)
-        constants = NO_CONSTANTS if fingerprint is None else subject.constants()
-        if request is None or fingerprint is None or resolved.file_reader:
-            self._count("uncacheable")
-            artifact = self._build(subject.program, key, resolved, clock)
-            code = LoadedCode(artifact, constants, is_stored=False)
-            clock.lap("load")
-            return self._deliver(code, "compiled", clock)
-        with self._turns.of_key(key.digest, waits=waits):
-            found = self._find_by_key(key, request, subject)
-            if found:
-                code, tier = found
-            else:
-                artifact = self._build(subject.program, key, resolved, clock)
-                code, tier = self._publish(artifact, constants, clock), "compiled"
-            self._remember(request, subject, code)
-            if resolved.is_self_contained:
-                self._index.publish(request, key.digest)
-        return self._deliver(code, tier, clock)
-
-    def _key(self, fingerprint: bytes | None, resolved: ResolvedPipeline) -> Key:
-        # Without an identity it is never looked up; it only describes the artifact.
-        return Key((("mlir", fingerprint or b""), *resolved.key_parts, *self._fixed_parts))
-
-    def _build(
-        self, parsed: _mlir.Program, key: Key, resolved: ResolvedPipeline, clock: Clock
-    ) -> Artifact:
-        extras = self._confirmer.to_section(parsed) if self.confirm == "always" else {}
-        compiled = compile_program(
-            parsed, resolved.pipeline, self.target, self.opt_level, self.policy
-        )
-        if compiled.lifted:
-            extras[LIFTED_SECTION] = LiftedConstant.to_section(compiled.lifted)
-        clock.split(compiled.phases)
-        return Artifact.build(
-            key=key,
-            object_code=compiled.object_code,
-            signatures=[signature.to_json() for signature in compiled.signatures],
-            report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
-            target=machine.to_section(self.target),
-            extras=extras,
-        )
-
-    def _publish(self, artifact: Artifact, constants: Constants, clock: Clock) -> LoadedCode:
-        """Link a new artifact, and only then, since it may lack symbols, keep it."""
-        code = self._tiers.publish(artifact, constants)
-        clock.lap("load")
-        self._tiers.store_published(code)
-        clock.lap("publish")
-        return code
-
-    # Accounts
-
-    def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
-        self._count(tier)
-        if self.store and tier != "disk":  # which the store counts by itself
-            self.store.account.add(tier)
-            if tier == "compiled":
-                self.store.account.flush()
-        return Executable(
-            code,
-            Report(
-                tier, clock.seconds, clock.phases, code.pipeline, code.object_bytes, code.is_stored
-            ),
-        )
-
-    def _count(self, event: str) -> None:
-        with self._lock:
-            self._counts[event] += 1
-
-
-def _fixed_parts(policy: Policy, opt_level: int, target: Target) -> tuple[tuple[str, str], ...]:
-    """Name the parts of keys that do not depend on the program."""
-    return (
-        ("policy", policy.text),
-        ("convention", _CONVENTION),
-        ("opt-level", str(opt_level)),
-        ("target-triple", target.triple),
-        ("target-cpu", target.cpu),
-        ("target-features", target.features),
-        ("relocation-model", "pic"),
-        ("code-model", "small"),
-        *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
-    )
-
-
-_COUNTED = ("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted")
+        return open_source(program, language=language, locations=keeps_locations)

@@ -12,7 +12,7 @@ from twinjit.warn import warn_of_cache
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["PROGRAM_SECTION", "Confirmer"]
+__all__ = ["PROGRAM_SECTION", "FalseHits", "Verdict", "judge", "to_section"]
 
 PROGRAM_SECTION = "program"
 """The section of artifacts with the program as it was before compilation: a ``builtin.module`` in
@@ -21,41 +21,14 @@ the bytecode of the MLIR that the artifact's key names, without locations that d
 Verdict = Literal["confirmed", "refuted", "unknown"]
 
 
-class Confirmer:
-    """Compares programs with stored ones, under one policy.
+class FalseHits:
+    """Tells of hits that turned out to be of another program, once."""
 
-    The stored program is the private copy as it was read, without locations that do not count. Its
-    canonical form would not do: that has lost its large constants, which a comparison has to find.
-    """
-
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+    def __init__(self) -> None:
         self._warned = False  # races may warn twice, which harms nobody
 
-    def to_section(self, program: _mlir.Program) -> dict[str, bytes]:
-        """Write the section of an artifact; nothing for a program that cannot be written."""
-        try:
-            return {PROGRAM_SECTION: program.bytecode(self._policy.text)}
-        except TwinjitError:
-            return {}
-
-    def judge(self, artifact: Artifact, program: _mlir.Program) -> Verdict:
-        """Say whether an artifact is of this very program; unknown if it has none to compare."""
-        from twinjit._native import _mlir  # loaded by whoever made the program
-
-        try:
-            stored = artifact.section(PROGRAM_SECTION)
-            if stored is None:
-                return "unknown"
-            # What its artifact stores may be read with more leave than what users hand in.
-            other = _mlir.parse(bytes(stored), "<stored program>", allow_unregistered=True)
-            is_same = _mlir.equivalent(program, other, self._policy.text)
-        except TwinjitError:
-            return "unknown"
-        return "confirmed" if is_same else "refuted"
-
     def warn(self, what: str) -> None:
-        """Tell once of a hit that was refuted."""
+        """Tell of a hit that was refuted."""
         if self._warned:
             return
         self._warned = True
@@ -64,3 +37,31 @@ class Confirmer:
             "this recurs, examine the disk, and who can write to the cache; 'twinjit cache clear' "
             "removes all of it."
         )
+
+
+def to_section(program: _mlir.Program, policy: Policy) -> dict[str, bytes]:
+    """Write the section of an artifact; nothing for a program that cannot be written.
+
+    It is the private copy as it was read, without locations that do not count. The canonical form
+    would not do: that has lost its large constants, which a comparison has to find.
+    """
+    try:
+        return {PROGRAM_SECTION: program.bytecode(policy.text)}
+    except TwinjitError:
+        return {}
+
+
+def judge(artifact: Artifact, program: _mlir.Program, policy: Policy) -> Verdict:
+    """Say whether an artifact is of this very program; unknown if it has none to compare."""
+    from twinjit._native import _mlir  # loaded by whoever made the program
+
+    try:
+        stored = artifact.section(PROGRAM_SECTION)
+        if stored is None:
+            return "unknown"
+        # What its artifact stores may be read with more leave than what users hand in.
+        other = _mlir.parse(bytes(stored), "<stored program>", allow_unregistered=True)
+        is_same = _mlir.equivalent(program, other, policy.text)
+    except TwinjitError:
+        return "unknown"
+    return "confirmed" if is_same else "refuted"

@@ -17,15 +17,20 @@ __all__ = [
     "ArtifactVersionError",
     "BundleError",
     "CacheWarning",
+    "CompilationCancelledError",
     "CompilationError",
+    "CompilationTimeoutError",
+    "CompilerCrashed",
     "ConfigError",
     "Diagnostic",
     "EntryNotFoundError",
     "EntryTooLargeError",
     "ExecutionError",
+    "ExecutorError",
     "ForkError",
     "KeyPartError",
     "LoweringError",
+    "MemoryLimitError",
     "ParseError",
     "PipelineError",
     "PolicyError",
@@ -118,6 +123,54 @@ class UnresolvedSymbolError(CompilationError, LookupError):
 
 class TargetError(CompilationError, ValueError):
     """The target is unknown to LLVM, or is not this machine's."""
+
+
+class CompilerCrashed(CompilationError):
+    """The compiler ended its process on the program; only workers contain that.
+
+    Attributes
+    ----------
+    signal
+        Name of the signal that ended the worker, such as ``"SIGSEGV"``; empty where it ended by
+        itself.
+    phase
+        What it was doing, as in `Report.phases`, with the pass where that is known.
+    output
+        The end of what the worker wrote to its standard error: of LLVM, the assertion that failed.
+    reproducer
+        Path of the directory with which ``twinjit reproduce-crash`` has it crash again; None where
+        none could be written.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        signal: str = "",
+        phase: str = "",
+        output: str = "",
+        reproducer: str | None = None,
+        diagnostics: tuple[Diagnostic, ...] = (),
+    ) -> None:
+        super().__init__(message, diagnostics=diagnostics)
+        self.signal, self.phase = signal, phase
+        self.output, self.reproducer = output, reproducer
+
+
+class MemoryLimitError(CompilerCrashed, MemoryError):
+    """Compiling the program took more memory than a worker may have."""
+
+
+class CompilationCancelledError(TwinjitError):
+    """A compilation was stopped, since nobody wants its result any more."""
+
+
+class CompilationTimeoutError(TwinjitError, TimeoutError):
+    """A compilation did not end in the time that it had, and was stopped."""
+
+
+class ExecutorError(TwinjitError, RuntimeError):
+    """Workers, an executor or a cluster are to compile programs, and cannot."""
 
 
 class UnsupportedProgramError(TwinjitError, TypeError):

@@ -13,6 +13,7 @@ from twinjit.errors import CompilationError, Diagnostic, PipelineError
 from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
 from twinjit.policy import Policy
 from twinjit.signature import Signature
+from twinjit.stop import Stop
 from twinjit.target import Target
 
 if TYPE_CHECKING:
@@ -110,7 +111,12 @@ class Compiled:
 
 
 def compile_program(
-    program: _mlir.Program, pipeline: Pipeline, target: Target, opt_level: int, policy: Policy
+    program: _mlir.Program,
+    pipeline: Pipeline,
+    target: Target,
+    opt_level: int,
+    policy: Policy,
+    stop: Stop,
 ) -> Compiled:
     """Compile a program; consumes it.
 
@@ -124,11 +130,15 @@ def compile_program(
         The pass pipeline.
     target, opt_level, policy
         As for `Compiler`.
+    stop
+        Ends the work early where that is asked for.
 
     Raises
     ------
     CompilationError
         Or one of its subclasses, with what MLIR or LLVM said.
+    CompilationCancelledError, CompilationTimeoutError
+        Where `stop` ended it.
     """
     lifted = program.normalise(policy.text)
     signatures = [Signature.from_native(data) for data in program.signatures()]
@@ -136,13 +146,13 @@ def compile_program(
     # Upstream's passes could leave state in the context that the next program would find.
     trusted = pipeline in NAMED_PIPELINES.values()
     try:
-        bitcode, passes, translate = program.lower(pipeline.text, trusted)
+        bitcode, passes, translate = program.lower(pipeline.text, trusted, stop)
     except CompilationError as error:
         if lifted:
             error.diagnostics += (_note_on(lifted),)
         raise
     object_code, slots, optimise, codegen = _llvm.emit(
-        bitcode, entries, target.triple, target.cpu, target.features, opt_level
+        bitcode, entries, target.triple, target.cpu, target.features, opt_level, stop
     )
     return Compiled(
         object_code,

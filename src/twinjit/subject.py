@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from twinjit import reader
+from twinjit import confirmation, reader
+from twinjit.artifact import Artifact
+from twinjit.build import BuildOptions, build_artifact
+from twinjit.confirmation import Verdict
 from twinjit.constants import NO_CONSTANTS, Constants
 from twinjit.errors import UnfingerprintableError
+from twinjit.key import Key
 from twinjit.lazily import lazily
+from twinjit.lowering import ResolvedPipeline, resolve_pipeline
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.source import LiveModule, Source
+from twinjit.stop import Stop
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["Subject", "live_fingerprint", "load_mlir"]
+__all__ = [
+    "Builder",
+    "LocalBuilder",
+    "LocalSubject",
+    "Subject",
+    "live_fingerprint",
+    "load_mlir",
+]
 
 
-class Subject:
+class Subject(Protocol):
     """A program to look up and compile, read when that is first needed, and once.
+
+    It may be read, and compiled, in another process. Used by one thread at a time. Whatever needs
+    the program raises a `CompilationError` where that cannot be read, and what `Stop.check` does
+    once the call that it serves is to end.
 
     Programs to compare, in either language, are `identity.Comparand`.
 
@@ -30,16 +47,86 @@ class Subject:
         What was handed in.
     """
 
-    def __init__(self, source: Source, clock: Clock, policy: Policy) -> None:
+    source: Source
+
+    @property
+    def fingerprint(self) -> bytes | None:
+        """None for a program that has none."""
+
+    @property
+    def why_unknown(self) -> str:
+        """Why it has no fingerprint, naming the part to blame; empty if it has."""
+
+    @property
+    def resolved(self) -> ResolvedPipeline:
+        """The pipeline that it gets.
+
+        Raises
+        ------
+        PipelineError
+            As `resolve_pipeline` does.
+        """
+
+    def constants(self) -> Constants:
+        """Return the large constants that the policy takes for parameters."""
+
+    def judge(self, artifact: Artifact) -> Verdict:
+        """Say whether an artifact is of this very program."""
+
+    def build(self, key: Key) -> Artifact:
+        """Compile it; consumes the program: ask for all else before.
+
+        Raises
+        ------
+        CompilationError, CompilationCancelledError, CompilationTimeoutError
+            As `build_artifact` does.
+        """
+
+    def close(self) -> None:
+        """Let go of the program; any number of times."""
+
+
+class Builder(Protocol):
+    """Where the programs of a compiler are read and compiled."""
+
+    def open(self, source: Source, clock: Clock, stop: Stop) -> Subject:
+        """Take a program for one call, of which `clock` times the phases and `stop` is the end."""
+
+    def close(self) -> None:
+        """End what was started; any number of times. Nothing can be compiled afterwards."""
+
+
+class LocalBuilder:
+    """Reads and compiles in the calling thread."""
+
+    def __init__(self, options: BuildOptions) -> None:
+        self._options = options
+
+    def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+        """Take a program for one call."""
+        return LocalSubject(source, clock, stop, self._options)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to end."""
+
+
+class LocalSubject:
+    """A program that is read and compiled in the calling thread; see `Subject`."""
+
+    def __init__(self, source: Source, clock: Clock, stop: Stop, options: BuildOptions) -> None:
         self.source = source
         self._clock = clock
-        self._policy = policy
+        self._stop = stop
+        self._options = options
 
     @lazily
     def program(self) -> _mlir.Program:
-        """In a private context. Compiling consumes it; ask for all else before."""
-        parsed = _read(self.source, self._clock)
+        """In a private context. Compiling consumes it."""
+        self._stop.check()
+        load_mlir(self._clock)
+        parsed = reader.read_to_compile(self.source)
         self._clock.lap("parse")
+        self._stop.check()
         return parsed
 
     @lazily
@@ -49,20 +136,40 @@ class Subject:
 
     @property
     def why_unknown(self) -> str:
-        """Why it has no fingerprint, naming the part to blame; empty if it has."""
+        """Why it has no fingerprint."""
         return self._identity[1]
+
+    @lazily
+    def resolved(self) -> ResolvedPipeline:
+        """The pipeline that it gets."""
+        return resolve_pipeline(self._options.pipeline, self.program)
 
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return self._constants
+
+    def judge(self, artifact: Artifact) -> Verdict:
+        """Say whether an artifact is of this very program."""
+        return confirmation.judge(artifact, self.program, self._options.policy)
+
+    def build(self, key: Key) -> Artifact:
+        """Compile it, consuming the program."""
+        return build_artifact(
+            self.program, key, self.resolved, self._options, self._clock, self._stop
+        )
+
+    def close(self) -> None:
+        """Let go of the program."""
+        self.__dict__.pop("program", None)
 
     @lazily
     def _identity(self) -> tuple[bytes | None, str]:
         from twinjit._native import _mlir
 
         program = self.program
+        self._stop.check()
         try:
-            return _mlir.fingerprint(program, self._policy.text), ""
+            return _mlir.fingerprint(program, self._options.policy.text), ""
         except UnfingerprintableError as error:
             return None, error.message
         finally:
@@ -70,11 +177,12 @@ class Subject:
 
     @lazily
     def _constants(self) -> Constants:
-        if self._policy.constants != "lift":
+        policy = self._options.policy
+        if policy.constants != "lift":
             return NO_CONSTANTS
         from twinjit._native import _mlir
 
-        found = _mlir.constants(self.program, self._policy.text)
+        found = _mlir.constants(self.program, policy.text)
         return Constants(tuple(type_ for type_, _ in found), tuple(data for _, data in found))
 
 
@@ -94,9 +202,3 @@ def load_mlir(clock: Clock) -> None:
         from twinjit._native import _mlir  # noqa: F401 -- loading it is the point
 
         clock.lap("import")
-
-
-def _read(source: Source, clock: Clock) -> _mlir.Program:
-    """Bring a program into a private context."""
-    load_mlir(clock)
-    return reader.read_to_compile(source)

@@ -2,6 +2,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
+class Stop:
+    """A wish that work end early. Any thread may ask for it. Holds the GIL."""
+
+    def __init__(self, deadline: float = float('inf')) -> None:
+        """
+        With the time of ``time.monotonic()`` at which it comes true by itself.
+        """
+
+    def cancel(self) -> None:
+        """Ask for it."""
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether work is to end."""
+
+    def check(self) -> None:
+        """
+        Raise CompilationCancelledError or CompilationTimeoutError where work is to end.
+        """
+
 LLVM_VERSION: str = '22.1.8'
 
 def host_target() -> tuple[str, str, str]:
@@ -29,7 +49,7 @@ def why_not_here(triple: str, instruction_sets: Sequence[str]) -> str:
     Why code of a triple that uses these instruction sets cannot run in this process; empty where it can. Holds the GIL.
     """
 
-def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
+def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int, stop: Stop) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
     """
     Optimise bitcode and generate an object file. Returns the object, the slots of each entry's arguments and results, and the seconds spent optimising and generating. Releases the GIL.
     """

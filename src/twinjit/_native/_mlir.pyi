@@ -1,3 +1,6 @@
+import twinjit._native._llvm
+
+
 def fingerprint(program: object, policy: str, domain: str = "") -> bytes:
     """
     Fingerprint (32 bytes) of a Program, or of a live module or operation, given its ``_CAPIPtr``, under a policy in canonical text. Releases the GIL unless the operation's context is a live one with multithreading disabled.
@@ -60,7 +63,7 @@ class Program:
         The program as bytecode. It loses the locations that do not count under a policy. Releases the GIL.
         """
 
-    def lower(self, pipeline: str, trusted: bool = False) -> tuple[bytes, float, float]:
+    def lower(self, pipeline: str, trusted: bool, stop: twinjit._native._llvm.Stop) -> tuple[bytes, float, float]:
         """
         Run a pass pipeline and translate to bitcode; consumes the program, and unless the pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
         """

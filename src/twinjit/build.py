@@ -1,0 +1,111 @@
+"""From a program that was read to its artifact, wherever that is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from twinjit import confirmation, machine
+from twinjit.artifact import Artifact
+from twinjit.constants import LIFTED_SECTION, LiftedConstant
+from twinjit.key import Key
+from twinjit.lazily import lazily
+from twinjit.lowering import ResolvedPipeline, compile_program
+from twinjit.policy import Policy
+from twinjit.report import Clock
+from twinjit.stop import Stop
+from twinjit.target import Target
+from twinjit.toolchain import TOOLCHAIN
+
+if TYPE_CHECKING:
+    from twinjit._native import _mlir
+
+__all__ = ["BuildOptions", "build_artifact"]
+
+# The version of what artifacts mean and no build in the key tells: how calls pass arguments
+# (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
+# 1: first.
+_CONVENTION = "1"
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """All that decides, beside a program, which artifact it gets.
+
+    Attributes
+    ----------
+    pipeline, opt_level, target, policy
+        As for `Compiler`.
+    keeps_program
+        Whether artifacts hold the program, so that hits can be confirmed. No part of keys.
+    """
+
+    pipeline: str
+    opt_level: int
+    target: Target
+    policy: Policy
+    keeps_program: bool = False
+
+    @lazily
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The parts of keys that do not depend on the program."""
+        return (
+            ("policy", self.policy.text),
+            ("convention", _CONVENTION),
+            ("opt-level", str(self.opt_level)),
+            ("target-triple", self.target.triple),
+            ("target-cpu", self.target.cpu),
+            ("target-features", self.target.features),
+            ("relocation-model", "pic"),
+            ("code-model", "small"),
+            *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
+        )
+
+    def key(self, fingerprint: bytes | None, resolved: ResolvedPipeline) -> Key:
+        """Make a program's key, which for one without a fingerprint only describes the artifact."""
+        return Key((("mlir", fingerprint or b""), *resolved.key_parts, *self.parts))
+
+
+def build_artifact(
+    program: _mlir.Program,
+    key: Key,
+    resolved: ResolvedPipeline,
+    options: BuildOptions,
+    clock: Clock,
+    stop: Stop,
+) -> Artifact:
+    """Compile a program; consumes it.
+
+    Parameters
+    ----------
+    program
+        In a private context.
+    key, resolved
+        Of this program under `options`.
+    clock
+        The phases are entered here.
+    stop
+        Ends the work early where that is asked for.
+
+    Raises
+    ------
+    CompilationError
+        Or one of its subclasses, for a program that cannot be compiled.
+    CompilationCancelledError, CompilationTimeoutError
+        Where `stop` ended it.
+    """
+    extras = confirmation.to_section(program, options.policy) if options.keeps_program else {}
+    compiled = compile_program(
+        program, resolved.pipeline, options.target, options.opt_level, options.policy, stop
+    )
+    if compiled.lifted:
+        extras[LIFTED_SECTION] = LiftedConstant.to_section(compiled.lifted)
+    clock.split(compiled.phases)
+    return Artifact.build(
+        key=key,
+        object_code=compiled.object_code,
+        signatures=[signature.to_json() for signature in compiled.signatures],
+        report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
+        target=machine.to_section(options.target),
+        extras=extras,
+    )

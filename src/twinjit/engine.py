@@ -1,0 +1,257 @@
+"""Hit, or miss: look a program up, and compile what is new.
+
+A program is looked up in two steps, as ccache does it. Its *request* digest needs no parsing: it
+covers the raw text (or, for a live module, the fingerprint) and the options. An index leads from
+there to the *key*, which covers the program's fingerprint and every other input that can change the
+code; the key leads to the artifact. Text that differs from known text only in spelling misses the
+index, but meets the same key.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from twinjit import reader
+from twinjit.artifact import Artifact
+from twinjit.build import BuildOptions
+from twinjit.confirmation import FalseHits
+from twinjit.constants import NO_CONSTANTS, Constants
+from twinjit.executable import Executable, LoadedCode
+from twinjit.explanation import Explanation
+from twinjit.forks import fork_lock
+from twinjit.index import RequestIndex
+from twinjit.key import DIGEST_SIZE, Key
+from twinjit.options import pipeline_request
+from twinjit.report import Clock, Report, Tier
+from twinjit.request import RequestHasher
+from twinjit.settings import Confirm, Settings
+from twinjit.source import Source, SourceBytes
+from twinjit.stop import Stop
+from twinjit.store.base import Store
+from twinjit.store.disk import DiskStore
+from twinjit.subject import Builder, Subject, live_fingerprint, load_mlir
+from twinjit.tiers import Tiers
+from twinjit.turns import Turns
+
+__all__ = ["COUNTED", "Engine"]
+
+COUNTED = ("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted")
+"""The events that an `Engine` counts; see `Compiler.stats`."""
+
+
+class Engine:
+    """Looks programs up, and has what is new compiled. Any number of threads may share one.
+
+    Parameters
+    ----------
+    options
+        What decides, beside a program, which code it gets.
+    confirm
+        As for `Compiler`.
+    builder
+        Where programs are read and compiled.
+    store
+        The disk store, if there is one.
+    shared
+        The store that machines share, if there is one.
+    settings
+        For the bounds of memory and of waits.
+    """
+
+    def __init__(
+        self,
+        options: BuildOptions,
+        confirm: Confirm,
+        builder: Builder,
+        store: DiskStore | None,
+        shared: Store | None,
+        settings: Settings,
+    ) -> None:
+        self._options = options
+        self._confirm = confirm
+        self._builder = builder
+        self._store = store
+        self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
+        stores: list[tuple[Tier, Store]] = [("disk", store)] if store else []
+        stores += [("shared", shared)] if shared else []
+        self.tiers = Tiers(stores, settings.memory_max_bytes)
+        self._index = RequestIndex([store for _, store in stores])
+        self._false_hits = FalseHits()
+        self._turns = Turns(store, settings.wait_seconds)
+        self._lock = fork_lock()  # guards `_counts`
+        self._counts: Counter[str] = Counter()
+
+    def compile(self, source: Source, clock: Clock, stop: Stop) -> Executable:
+        """Return a program's code, compiling it if it is new; see `Compiler.compile`."""
+        subject = self._builder.open(source, clock, stop)
+        try:
+            return self._compile(subject, clock)
+        finally:
+            subject.close()
+
+    def explain(self, source: Source) -> Explanation:
+        """Say how a program would be looked up; see `Compiler.explain`."""
+        clock = Clock()
+        subject = self._builder.open(source, clock, Stop())
+        try:
+            return self._explain(subject, self._request(source, clock))
+        finally:
+            subject.close()
+
+    def would_hit(self, source: Source) -> bool:
+        """Say whether a program's code would be found; see `Compiler.would_hit`."""
+        clock = Clock()
+        if self._confirm == "never":
+            identity = self._index.find(self._request(source, clock))
+            if identity and self.tiers.where(identity[:DIGEST_SIZE]) != "compiled":
+                return True
+        return self.explain(source).tier != "compiled"
+
+    def counts(self) -> dict[str, int]:
+        """Count what happened, by the names in `COUNTED`."""
+        with self._lock:
+            return {name: self._counts[name] for name in COUNTED}
+
+    def clear_memory(self) -> None:
+        """Forget all code; what someone still holds stays valid."""
+        self.tiers.clear_memory()
+        self._index.clear()
+
+    # Lookup
+
+    def _request(self, source: Source, clock: Clock) -> bytes | None:
+        """Digest what was asked for; None for a live module without an identity."""
+        if isinstance(source, SourceBytes):
+            reader.check_is_mlir(source)
+            return self._hasher.of_source(source)
+        load_mlir(clock)
+        fingerprint = live_fingerprint(source, self._options.policy)
+        return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
+
+    def _compile(self, subject: Subject, clock: Clock) -> Executable:
+        request = self._request(subject.source, clock)
+        found = self._find_by_request(request, subject)
+        if found:
+            return self._deliver(*found, clock)
+        if request is None or self._confirm == "always":
+            return self._compile_missed(subject, request, clock)
+        # Whoever waits need not even read the program then.
+        with self._turns.of_request(request) as outcome:
+            if outcome in ("published", "freed", "timed out"):
+                clock.lap("wait")
+                found = self._find_by_request(request, subject)
+            if found:
+                return self._deliver(*found, clock)
+            return self._compile_missed(subject, request, clock, waits=outcome != "timed out")
+
+    def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
+        resolved = subject.resolved
+        key = self._options.key(subject.fingerprint, resolved)
+        why = subject.why_unknown
+        if resolved.file_reader and not why:
+            why = f"the pipeline's pass {resolved.file_reader} reads files"
+        if why:
+            return Explanation(key, "compiled", direct=False, uncacheable=why)
+        identity = self._index.find(request) or b""
+        direct = identity[:DIGEST_SIZE] == key.digest and self._confirm == "never"
+        return Explanation(key, self.tiers.where(key.digest), direct)
+
+    def _find_by_request(
+        self, request: bytes | None, subject: Subject
+    ) -> tuple[LoadedCode, Tier] | None:
+        if request is None or self._confirm == "always":
+            return None
+        identity = self._index.fetch(request)
+        found = identity and self.tiers.find(identity, subject.constants)
+        if found:
+            self._remember(request, subject, found[0])
+        return found or None
+
+    def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
+        # Of a live module, the fingerprint does not tell which constants it has.
+        is_text = isinstance(subject.source, SourceBytes)
+        self._index.remember(request, code.identity if is_text else code.artifact.key_digest)
+
+    def _find_by_key(
+        self, key: Key, request: bytes, subject: Subject
+    ) -> tuple[LoadedCode, Tier] | None:
+        """Look for the program's own key, and confirm what is found if that was asked for."""
+        if self._confirm == "always":
+            self._check_direct(key, request)
+        found = self.tiers.find(key.digest, subject.constants)
+        if found and self._confirm == "always" and not self._is_confirmed(found[0], subject):
+            return None
+        return found
+
+    def _check_direct(self, key: Key, request: bytes) -> None:
+        known = self._index.find(request)
+        if known and known[:DIGEST_SIZE] != key.digest:
+            self._count("refuted")
+            self._false_hits.warn(
+                f"the index led a program of key {key.hex} to the code of key "
+                f"{known[:DIGEST_SIZE].hex()}"
+            )
+
+    def _is_confirmed(self, code: LoadedCode, subject: Subject) -> bool:
+        verdict = subject.judge(code.artifact)
+        if verdict != "unknown":
+            self._count(verdict)
+        if verdict == "refuted":
+            self._false_hits.warn(f"key {code.artifact.key_digest.hex()} led to another program")
+        if verdict != "confirmed":
+            self.tiers.forget(code)
+        return verdict == "confirmed"
+
+    # Compilation
+
+    def _compile_missed(
+        self, subject: Subject, request: bytes | None, clock: Clock, *, waits: bool = True
+    ) -> Executable:
+        fingerprint = subject.fingerprint
+        resolved = subject.resolved
+        key = self._options.key(fingerprint, resolved)
+        constants = NO_CONSTANTS if fingerprint is None else subject.constants()
+        if request is None or fingerprint is None or resolved.file_reader:
+            self._count("uncacheable")
+            artifact = subject.build(key)
+            code = LoadedCode(artifact, constants, is_stored=False)
+            clock.lap("load")
+            return self._deliver(code, "compiled", clock)
+        with self._turns.of_key(key.digest, waits=waits):
+            found = self._find_by_key(key, request, subject)
+            if found:
+                code, tier = found
+            else:
+                artifact = subject.build(key)
+                code, tier = self._publish(artifact, constants, clock), "compiled"
+            self._remember(request, subject, code)
+            if resolved.is_self_contained:
+                self._index.publish(request, key.digest)
+        return self._deliver(code, tier, clock)
+
+    def _publish(self, artifact: Artifact, constants: Constants, clock: Clock) -> LoadedCode:
+        """Link a new artifact, and only then, since it may lack symbols, keep it."""
+        code = self.tiers.publish(artifact, constants)
+        clock.lap("load")
+        self.tiers.store_published(code)
+        clock.lap("publish")
+        return code
+
+    # Accounts
+
+    def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
+        self._count(tier)
+        if self._store and tier != "disk":  # which the store counts by itself
+            self._store.account.add(tier)
+            if tier == "compiled":
+                self._store.account.flush()
+        return Executable(
+            code,
+            Report(
+                tier, clock.seconds, clock.phases, code.pipeline, code.object_bytes, code.is_stored
+            ),
+        )
+
+    def _count(self, event: str) -> None:
+        with self._lock:
+            self._counts[event] += 1

@@ -1,0 +1,22 @@
+"""Where a compiler's programs are read and compiled: what its `executor` says."""
+
+from __future__ import annotations
+
+from twinjit.build import BuildOptions
+from twinjit.errors import ConfigError
+from twinjit.subject import Builder, LocalBuilder
+
+__all__ = ["make_builder"]
+
+
+def make_builder(executor: object, options: BuildOptions) -> Builder:
+    """Make the builder that an `executor` names.
+
+    Raises
+    ------
+    ConfigError
+        If it names none.
+    """
+    if executor is None or executor == "thread":
+        return LocalBuilder(options)
+    raise ConfigError(f"executor is {executor!r}; give 'thread' or None")
