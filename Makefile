@@ -1,6 +1,7 @@
 # make demo   set everything up and run the PyTorch graphs cold and warm
 # make test   set everything up and run the tests
-# make test-bundles   the tests with programs of other builds of MLIR, all of which it installs
+# make test-bundles   the tests with programs of other builds of MLIR, and with Ray, all of which it
+#             installs
 # make lint   formatting, lint, types, and the import contract
 # make tidy   clang-tidy
 PYTHON ?= python3
@@ -18,7 +19,7 @@ test: $(VENV)/installed-test
 
 test-bundles: $(VENV)/installed-test
 	$(BIN)/python -m pip install --quiet --group bundles
-	$(BIN)/python -m pytest tests/foreign
+	$(BIN)/python -m pytest tests/foreign tests/clusters/test_ray.py
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff format --check .

@@ -13,12 +13,14 @@
 #include "llvm/Config/llvm-config.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -52,6 +54,13 @@ void bindStop(nb::module_ &m) {
            "With the time of ``time.monotonic()`` at which it comes true by itself.")
       .def("cancel", &Stop::cancel, "Ask for it.")
       .def_prop_ro("is_requested", &Stop::isRequested, "Whether work is to end.")
+      .def_prop_ro(
+          "seconds_left",
+          [](const Stop &stop) -> std::optional<double> {
+            double seconds = stop.secondsLeft();
+            return seconds == Stop::kNever ? std::nullopt : std::optional<double>(seconds);
+          },
+          "Seconds until the deadline, not less than 0; None without one.")
       .def(
           "check",
           [](const Stop &stop) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from twinjit.build import BuildOptions
 from twinjit.errors import ConfigError
+from twinjit.forks import held_off
 from twinjit.subject import Builder, LocalBuilder
 
 __all__ = ["make_builder"]
@@ -15,8 +16,17 @@ def make_builder(executor: object, options: BuildOptions) -> Builder:
     Raises
     ------
     ConfigError
-        If it names none.
+        If it names none, or what it needs is not installed.
     """
     if executor is None or executor == "thread":
         return LocalBuilder(options)
-    raise ConfigError(f"executor is {executor!r}; give 'thread' or None")
+    if executor == "ray" or not isinstance(executor, str):
+        with held_off():  # what few need costs none else
+            from twinjit.clusters import make_remote_builder
+        builder = make_remote_builder(executor, options)
+        if builder:
+            return builder
+    raise ConfigError(
+        f"executor is {executor!r}; give 'thread' (or None), 'ray', a concurrent.futures.Executor, "
+        "or a distributed.Client"
+    )

@@ -17,6 +17,10 @@ class Stop:
     def is_requested(self) -> bool:
         """Whether work is to end."""
 
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the deadline, not less than 0; None without one."""
+
     def check(self) -> None:
         """
         Raise CompilationCancelledError or CompilationTimeoutError where work is to end.

@@ -1,0 +1,139 @@
+"""A compilation as it travels to another process: a program and its options, of plain values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from twinjit.artifact import encode
+from twinjit.build import BuildOptions
+from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
+from twinjit.key import Key
+from twinjit.plain import error_to_plain
+from twinjit.policy import Policy
+from twinjit.report import Clock
+from twinjit.source import SourceBytes
+from twinjit.stop import stop_after
+from twinjit.subject import LocalSubject
+from twinjit.target import Target
+
+__all__ = ["Job", "run"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A compilation to do elsewhere.
+
+    Attributes
+    ----------
+    program
+        Bytecode or text.
+    name
+        What diagnostics call it.
+    pipeline, opt_level, triple, cpu, features, policy, keeps_program
+        The `BuildOptions`; the policy in canonical text.
+    key
+        The parts of the key that the code will be kept under, framed as ``key.py`` says.
+    seconds
+        How long it may take once it has begun; None for no limit.
+    """
+
+    program: bytes
+    name: str
+    pipeline: str
+    opt_level: int
+    triple: str
+    cpu: str
+    features: str
+    policy: str
+    keeps_program: bool
+    key: bytes
+    seconds: float | None
+
+    def to_bytes(self) -> bytes:
+        """Write the job down: a JSON object of all but the program, a newline, and the program.
+
+        The key is hexadecimal there. Engines see nothing in bytes that they would take for names
+        of results, as Dask does in collections.
+        """
+        header = {**asdict(self), "key": self.key.hex()}
+        del header["program"]
+        return json.dumps(header, separators=(",", ":")).encode() + b"\n" + self.program
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Job:
+        """Read what `to_bytes` writes.
+
+        Raises
+        ------
+        ExecutorError
+            If another release of Twinjit wrote it.
+        """
+        header, _, program = data.partition(b"\n")
+        try:
+            values = json.loads(header)
+            return cls(**{**values, "program": program, "key": bytes.fromhex(values["key"])})
+        except (ValueError, TypeError, KeyError) as error:
+            raise ExecutorError(
+                f"the job is not of this release of Twinjit: {error!r}. Install the same release "
+                "on all machines"
+            ) from error
+
+    @property
+    def options(self) -> BuildOptions:
+        """What decides, beside the program, which artifact it gets."""
+        return BuildOptions(
+            self.pipeline,
+            self.opt_level,
+            Target(self.triple, self.cpu, self.features),
+            Policy.from_text(self.policy),
+            self.keeps_program,
+        )
+
+
+def run(data: bytes) -> dict[str, Any]:
+    """Compile a job, in the process that an executor or a cluster chose.
+
+    Errors of Twinjit are returned: what an engine makes of an exception (printing it, trying again
+    elsewhere) is not meant for a program that does not compile.
+
+    Returns
+    -------
+    dict
+        ``{"entry": bytes}``, an entry with the artifact; or ``{"error": ...}``, as
+        `error_to_plain` gives it.
+    """
+    try:
+        return {"entry": _compile(Job.from_bytes(data))}
+    except TwinjitError as error:
+        return {"error": error_to_plain(error)}
+
+
+def _compile(job: Job) -> bytes:
+    options = job.options
+    source = SourceBytes(job.program, job.name)
+    subject = LocalSubject(source, Clock(), stop_after(job.seconds), options)
+    key = options.key(subject.fingerprint, subject.resolved)
+    _check_key(key, job.key)
+    return encode(subject.build(key))
+
+
+def _check_key(key: Key, wanted: bytes) -> None:
+    """See that this process would make the code that is asked for.
+
+    Raises
+    ------
+    ExecutorError
+        If it has another compiler, or reads another program.
+    """
+    try:
+        differences = key.differences(Key.from_framing(wanted))
+    except KeyPartError as error:
+        raise ExecutorError(f"the job's key cannot be read: {error}") from error
+    if differences:
+        what = ", ".join(each.name for each in differences)
+        raise ExecutorError(
+            f"another compiler than the one that asks would compile here: {what} differ. Install "
+            "the same release of Twinjit, and of LLVM and MLIR, on all machines"
+        )

@@ -1,0 +1,50 @@
+"""Executors of the standard library's kind."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError, Executor, Future, wait
+from typing import Any
+
+from twinjit.clusters.job import run
+from twinjit.clusters.remote import LOOK_SECONDS
+from twinjit.errors import ExecutorError
+from twinjit.stop import Stop
+
+__all__ = ["Pool"]
+
+
+class Pool:
+    """Runs jobs on a `concurrent.futures.Executor`; see `Cluster`.
+
+    It cannot tell equal jobs of several processes; within one, and among those that share a disk
+    store, they are compiled once anyway. A job that has begun ends by its own time limit alone.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def run(self, name: str | None, job: bytes, stop: Stop) -> dict[str, Any]:
+        """Run a job."""
+        del name  # nothing to tell it to
+        try:
+            future = self._executor.submit(run, job)
+        except RuntimeError as error:  # shut down, or broken
+            raise ExecutorError(f"the executor takes no work: {error}") from error
+        try:
+            while not wait([future], LOOK_SECONDS).done:
+                stop.check()
+        finally:
+            future.cancel()  # where it has not begun
+        return _result_of(future)
+
+
+def _result_of(future: Future[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a job that is done returned; whatever else happened is the executor's doing."""
+    try:
+        return future.result()
+    except CancelledError:
+        raise ExecutorError("the executor was shut down before it compiled the program") from None
+    except Exception as error:
+        raise ExecutorError(
+            f"the executor lost the compilation: {type(error).__name__}: {error}"
+        ) from error

@@ -1,0 +1,152 @@
+"""Programs that are read here, and compiled elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from twinjit.artifact import Artifact, decode
+from twinjit.build import BuildOptions
+from twinjit.clusters.job import Job
+from twinjit.errors import (
+    ArtifactError,
+    CompilationCancelledError,
+    CompilationTimeoutError,
+    ExecutorError,
+    TwinjitError,
+)
+from twinjit.key import Key, frame
+from twinjit.plain import error_from_plain
+from twinjit.report import Clock
+from twinjit.source import Source, SourceBytes
+from twinjit.stop import Stop
+from twinjit.subject import LocalSubject
+
+__all__ = ["LOOK_SECONDS", "Cluster", "RemoteBuilder"]
+
+LOOK_SECONDS = 0.02
+"""How often those who wait look whether they are to stop."""
+
+_ATTEMPTS = 3
+
+
+class Cluster(Protocol):
+    """An engine that runs jobs in other processes or threads."""
+
+    def run(self, name: str | None, job: bytes, stop: Stop) -> dict[str, Any]:
+        """Have ``job.run`` called with a job, and return what that returns.
+
+        Parameters
+        ----------
+        name
+            Jobs of one name are the same, and run once where the engine can see to it; None for a
+            job that is like no other.
+        job
+            A `Job`, written down.
+        stop
+            Ends the wait; the job, too, where nobody else waits for it and the engine can end it.
+
+        Raises
+        ------
+        ExecutorError
+            If the engine cannot, or lost the job.
+        CompilationCancelledError, CompilationTimeoutError
+            Where `stop` ended the wait.
+        """
+
+
+class RemoteBuilder:
+    """Reads programs in the calling thread, and has a cluster compile them."""
+
+    def __init__(self, options: BuildOptions, cluster: Cluster) -> None:
+        self._options = options
+        self._cluster = cluster
+
+    def open(self, source: Source, clock: Clock, stop: Stop) -> RemoteSubject:
+        """Take a program for one call."""
+        return RemoteSubject(source, clock, stop, self._options, self._cluster)
+
+    def close(self) -> None:
+        """Do nothing: the engine is the user's."""
+
+
+class RemoteSubject(LocalSubject):
+    """A program that a cluster compiles; see `Subject`."""
+
+    def __init__(
+        self, source: Source, clock: Clock, stop: Stop, options: BuildOptions, cluster: Cluster
+    ) -> None:
+        super().__init__(source, clock, stop, options)
+        self._cluster = cluster
+
+    def build(self, key: Key) -> Artifact:
+        """Have it compiled; the program here is kept."""
+        name = None if self.fingerprint is None else f"twinjit-{key.hex}"
+        for attempt in range(_ATTEMPTS):
+            answer = self._cluster.run(name, self._job(key).to_bytes(), self._stop)
+            error = _error_in(answer)
+            if error is None:
+                self._clock.lap("remote")
+                return _read(answer, key)
+            self._stop.check()
+            # Another's job of this name, which had less time than this one or was given up.
+            is_others = isinstance(error, (CompilationTimeoutError, CompilationCancelledError))
+            if not is_others or attempt == _ATTEMPTS - 1:
+                raise error
+        raise AssertionError("unreachable")
+
+    def _job(self, key: Key) -> Job:
+        options = self._options
+        program, name = self._written()
+        return Job(
+            program,
+            name,
+            options.pipeline,
+            options.opt_level,
+            options.target.triple,
+            options.target.cpu,
+            options.target.features,
+            options.policy.text,
+            options.keeps_program,
+            frame(key.parts),
+            self._stop.seconds_left,
+        )
+
+    def _written(self) -> tuple[bytes, str]:
+        """Write the program down as bytecode, with the places that errors name."""
+        name = self.source.name if isinstance(self.source, SourceBytes) else "<module>"
+        try:
+            return self.program.bytecode(replace(self._options.policy, locations="keep").text), name
+        except TwinjitError:
+            if isinstance(self.source, SourceBytes) and self.source.bundle is None:
+                return self.source.data, name
+            raise
+
+
+def _error_in(answer: object) -> TwinjitError | None:
+    if not isinstance(answer, dict):
+        raise ExecutorError(f"the executor gave back a {type(answer).__name__}, not what it was to")
+    if "error" not in answer:
+        return None
+    try:
+        return error_from_plain(answer["error"])
+    except ValueError as error:
+        raise ExecutorError(
+            f"the executor gave back something else than it was to: {error}"
+        ) from error
+
+
+def _read(answer: dict[str, Any], key: Key) -> Artifact:
+    """Read the artifact that came back, and see that it is the one that was asked for."""
+    entry = answer.get("entry")
+    if not isinstance(entry, bytes):
+        raise ExecutorError(f"the executor gave back {type(answer).__name__} without an entry")
+    try:
+        artifact = decode(entry)
+    except ArtifactError as error:
+        raise ExecutorError(
+            f"the executor gave back a damaged artifact: {error.message}"
+        ) from error
+    if artifact.key_digest != key.digest:
+        raise ExecutorError("the executor gave back the artifact of another program")
+    return artifact

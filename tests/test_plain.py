@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from twinjit import errors
+from twinjit.errors import CompilerCrashed, Diagnostic, ParseError, TwinjitError
+from twinjit.plain import error_from_plain, error_to_plain
+
+DIAGNOSTICS = (Diagnostic("error", "no", "a.mlir", 3, 4, "x\n^"), Diagnostic("note", "because"))
+
+
+def _kinds() -> list[type[TwinjitError]]:
+    kinds = [vars(errors)[name] for name in errors.__all__]
+    return [kind for kind in kinds if issubclass(kind, TwinjitError)]
+
+
+@pytest.mark.parametrize("kind", _kinds())
+def test_every_error_comes_back(kind: type[TwinjitError]) -> None:
+    error = kind("what and why", diagnostics=DIAGNOSTICS)
+    back = error_from_plain(json.loads(json.dumps(error_to_plain(error))))
+    assert type(back) is kind
+    assert (back.message, back.diagnostics, str(back)) == (
+        error.message,
+        error.diagnostics,
+        str(error),
+    )
+
+
+def test_a_class_of_others_goes_as_the_nearest() -> None:
+    class Mine(ParseError):
+        pass
+
+    assert type(error_from_plain(error_to_plain(Mine("x")))) is ParseError
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"class": "Diagnostic", "message": "", "diagnostics": [], "attributes": {}},
+        {"class": "CacheWarning", "message": "", "diagnostics": [], "attributes": {}},
+        {"class": "dataclass", "message": "", "diagnostics": [], "attributes": {}},
+        {"class": "ParseError", "message": "", "diagnostics": [{"severity": "error"}]},
+        {"class": "ParseError", "message": "", "diagnostics": None},
+        {"class": "ParseError", "message": "", "diagnostics": [], "attributes": {"x": 1}},
+        {"class": ["ParseError"], "message": "", "diagnostics": [], "attributes": {}},
+    ],
+)
+def test_what_is_none(data: object) -> None:
+    with pytest.raises(ValueError, match="not an error"):
+        error_from_plain(data)  # type: ignore[arg-type]
+
+
+def test_attributes_of_a_crash() -> None:
+    crash = CompilerCrashed("x", signal="SIGSEGV", phase="passes", output="o", reproducer="/r")
+    back = error_from_plain(error_to_plain(crash))
+    assert isinstance(back, CompilerCrashed)
+    assert (back.signal, back.phase, back.output, back.reproducer) == (
+        "SIGSEGV",
+        "passes",
+        "o",
+        "/r",
+    )
