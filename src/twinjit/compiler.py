@@ -10,6 +10,7 @@ from twinjit.engine import Engine
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
+from twinjit.observer import Observer
 from twinjit.options import check_options, choose_target, open_shared_store, open_store
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
@@ -19,6 +20,7 @@ from twinjit.source import Source, open_source
 from twinjit.stop import stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
+from twinjit.trace import open_trace
 
 __all__ = ["Compiler"]
 
@@ -52,6 +54,9 @@ class Compiler:
         none; a URL; or a `Backend` to make it on.
     executor
         Where programs are read and compiled: ``"thread"`` or None for the calling thread.
+    trace
+        Path of a file to write a trace of all calls to, for Perfetto and Chrome, with ``%p`` for
+        the number of the process; by default what `settings` says.
     settings
         Settings; by default ``Settings.load()``: of the environment and the settings file.
 
@@ -82,6 +87,7 @@ class Compiler:
         shared: bool | str | Backend | None = True,
         settings: Settings | None = None,
         executor: object = None,
+        trace: str | os.PathLike[str] | None = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
@@ -93,6 +99,7 @@ class Compiler:
         self.confirm = confirm or settings.confirm
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
+        trace = trace or settings.trace
         keeps_program = self.confirm == "always"
         options = BuildOptions(pipeline, opt_level, self.target, self.policy, keeps_program)
         self._engine = Engine(
@@ -102,6 +109,7 @@ class Compiler:
             self.store,
             self.shared,
             settings,
+            Observer(open_trace(trace) if trace else None),
         )
 
     def compile(

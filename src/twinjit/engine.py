@@ -21,6 +21,7 @@ from twinjit.explanation import Explanation
 from twinjit.forks import fork_lock
 from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
+from twinjit.observer import Observer
 from twinjit.options import pipeline_request
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
@@ -56,6 +57,8 @@ class Engine:
         The store that machines share, if there is one.
     settings
         For the bounds of memory and of waits.
+    observer
+        Is told of each call.
     """
 
     def __init__(
@@ -66,11 +69,13 @@ class Engine:
         store: DiskStore | None,
         shared: Store | None,
         settings: Settings,
+        observer: Observer,
     ) -> None:
         self._options = options
         self._confirm = confirm
         self._builder = builder
         self._store = store
+        self._observer = observer
         self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
         stores: list[tuple[Tier, Store]] = [("disk", store)] if store else []
         stores += [("shared", shared)] if shared else []
@@ -85,9 +90,14 @@ class Engine:
         """Return a program's code, compiling it if it is new; see `Compiler.compile`."""
         subject = self._builder.open(source, clock, stop)
         try:
-            return self._compile(subject, clock)
+            executable = self._compile(subject, clock)
+        except BaseException as error:
+            self._observer.failed(source, clock, error)
+            raise
         finally:
             subject.close()
+        self._observer.delivered(source, clock, executable)
+        return executable
 
     def explain(self, source: Source) -> Explanation:
         """Say how a program would be looked up; see `Compiler.explain`."""

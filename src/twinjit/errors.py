@@ -31,6 +31,7 @@ __all__ = [
     "KeyPartError",
     "LoweringError",
     "MemoryLimitError",
+    "ObservationWarning",
     "ParseError",
     "PipelineError",
     "PolicyError",
@@ -246,6 +247,10 @@ class ExecutionError(TwinjitError, RuntimeError):
 
 class ForkError(TwinjitError, RuntimeError):
     """A child, forked in the middle of another thread's work, cannot do such work."""
+
+
+class ObservationWarning(UserWarning):
+    """What tells of compilations and their code (a trace, a profiler's file) cannot be written."""
 
 
 class CacheWarning(UserWarning):

@@ -54,24 +54,39 @@ class Report:
 
 
 class Clock:
-    """Times the phases of one call."""
+    """Times the phases of one call.
+
+    Attributes
+    ----------
+    start
+        When it was made, of `perf_counter`.
+    phases
+        Seconds by phase, in order.
+    spans
+        The phases as they came: name, start of `perf_counter`, and seconds.
+    """
 
     def __init__(self) -> None:
-        self._start = self._last = perf_counter()
+        self.start = self._last = perf_counter()
         self.phases: dict[str, float] = {}
+        self.spans: list[tuple[str, float, float]] = []
 
     def lap(self, phase: str) -> None:
         """End a phase that began at the last call of `lap` or `split`."""
         now = perf_counter()
         self.phases[phase] = now - self._last
+        self.spans.append((phase, self._last, now - self._last))
         self._last = now
 
     def split(self, phases: Mapping[str, float]) -> None:
         """Enter phases that were timed elsewhere and end now."""
         self.phases.update(phases)
+        for phase, seconds in phases.items():
+            self.spans.append((phase, self._last, seconds))
+            self._last += seconds
         self._last = perf_counter()
 
     @property
     def seconds(self) -> float:
         """Seconds since this clock was made."""
-        return perf_counter() - self._start
+        return perf_counter() - self.start

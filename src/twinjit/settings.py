@@ -32,7 +32,7 @@ _MIB = 1024**2
 _DAY = 86400.0
 _PREFIX = "TWINJIT_"
 _FILE_VARIABLE = f"{_PREFIX}SETTINGS"
-_PATHS = ("cache_dir", "shared_secret_file")
+_PATHS = ("cache_dir", "shared_secret_file", "trace")
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,9 @@ class Settings:
         entries. Not shown by ``repr``.
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
+    trace
+        Absolute path of the file that compilers write a trace to, with ``%p`` for the number of the
+        process; None for none.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Settings:
     shared_max_entry_bytes: int = 64 * _MIB
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
+    trace: str | None = None
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():

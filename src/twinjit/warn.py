@@ -8,13 +8,18 @@ import warnings
 
 from twinjit.errors import CacheWarning
 
-__all__ = ["warn_of_cache"]
+__all__ = ["warn_of", "warn_of_cache"]
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def warn_of_cache(message: str) -> None:
-    """Warn with `CacheWarning`, at the line outside of Twinjit that led here.
+    """Warn with `CacheWarning`; see `warn_of`."""
+    warn_of(CacheWarning, message)
+
+
+def warn_of(category: type[Warning], message: str) -> None:
+    """Warn at the line outside of Twinjit that led here.
 
     The message may quote paths and servers: what a terminal would obey is escaped.
 
@@ -26,4 +31,4 @@ def warn_of_cache(message: str) -> None:
         frame = frame.f_back
         level += 1
     plain = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
-    warnings.warn(plain, CacheWarning, stacklevel=level)
+    warnings.warn(plain, category, stacklevel=level)

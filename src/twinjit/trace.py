@@ -1,0 +1,124 @@
+"""Compilations as a trace that Perfetto and Chrome show.
+
+A file is JSON in the array form of the Trace Event Format, without the bracket at its end, which
+that format lets out::
+
+    file  = "[" NL event { "," NL event }
+    event = an object on one line
+
+Each call of a compiler appends its events by one write, so that a file is readable whenever its
+process ends. Times are those of the system's monotonic clock, in microseconds: files of several
+processes of one machine go together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from twinjit.errors import ConfigError, ObservationWarning
+from twinjit.forks import fork_lock
+from twinjit.report import Clock
+from twinjit.warn import warn_of
+
+__all__ = ["Tracer", "open_trace"]
+
+_MOST_THREADS = 1 << 14
+
+_lock = fork_lock()  # guards `_tracers`
+_tracers: dict[str, Tracer] = {}
+
+
+def open_trace(path: str | os.PathLike[str]) -> Tracer:
+    """Begin a trace, or go on with the one of that path in this process.
+
+    Parameters
+    ----------
+    path
+        Where; ``%p`` in it stands for the number of the process. A file that is there is replaced.
+
+    Raises
+    ------
+    ConfigError
+        If no file can be written there.
+    """
+    named = os.path.abspath(os.fspath(path).replace("%p", str(os.getpid())))
+    with _lock:
+        tracer = _tracers.get(named)
+    if tracer is None:
+        tracer = Tracer(named)
+        with _lock:
+            tracer = _tracers.setdefault(named, tracer)
+    return tracer
+
+
+class Tracer:
+    """Writes one file. Forked children write to it, too.
+
+    Parameters
+    ----------
+    path
+        Of the file, absolute.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be written.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        try:
+            self._file: int | None = os.open(path, flags, 0o644)
+            os.write(
+                self._file, b"[\n" + _line(_metadata("process_name", os.getpid(), 0, "twinjit"))
+            )
+        except OSError as error:
+            raise ConfigError(
+                f"trace is {path!r}, which cannot be written: {error.strerror}; give the path of a "
+                "file in a directory that is there"
+            ) from error
+        self._named: set[tuple[int, int]] = set()  # threads; races name one twice, which is right
+
+    def record(self, name: str, clock: Clock, args: Mapping[str, object]) -> None:
+        """Append one call that ends now, and the phases that it had."""
+        process, thread = os.getpid(), threading.get_native_id()
+        common = {"ph": "X", "pid": process, "tid": thread}
+        events: list[dict[str, Any]] = []
+        if (process, thread) not in self._named:
+            if len(self._named) >= _MOST_THREADS:
+                self._named.clear()
+            self._named.add((process, thread))
+            title = threading.current_thread().name
+            events.append(_metadata("thread_name", process, thread, title))
+        call = {"name": name, "cat": "compile", "ts": 1e6 * clock.start, "dur": 1e6 * clock.seconds}
+        events.append({**call, **common, "args": dict(args)})
+        for phase, start, seconds in clock.spans:
+            span = {"name": phase, "cat": "phase", "ts": 1e6 * start, "dur": 1e6 * seconds}
+            events.append({**span, **common})
+        self._append(events)
+
+    def _append(self, events: Iterable[dict[str, Any]]) -> None:
+        file = self._file
+        if file is None:
+            return
+        try:
+            os.write(file, b"".join(b",\n" + _line(event) for event in events))
+        except OSError as error:
+            self._file = None  # left open: another thread may be writing
+            warn_of(
+                ObservationWarning,
+                f"Twinjit's trace {self._path} ends here: {error.strerror}. Compiling goes on.",
+            )
+
+
+def _metadata(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"name": kind, "ph": "M", "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _line(event: Mapping[str, Any]) -> bytes:
+    return json.dumps(event, separators=(",", ":")).encode()
