@@ -101,6 +101,7 @@ OTHERS = {
     "shared_max_entry_bytes": ("1024", 1024),
     "shared_secret": ("sixteen bytes or more", b"sixteen bytes or more"),
     "target": ("x86-64-v3", "x86-64-v3"),
+    "workers": ("3", 3),
 }
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 
@@ -218,6 +219,7 @@ def test_home_is_that_of_the_environment() -> None:
         *(("shared_url", bad) for bad in ("redis://a b", "redis://a\n", "é://x")),
         *(("shared_secret", bad) for bad in (b"", b"fifteen bytes..", "text of 16 chars", 3)),
         *(("target", bad) for bad in ("", "native", "Native", "a b", "a\n", None, 3)),
+        *(("workers", bad) for bad in (0, -1, 1025, 2.0, True, "2")),
     ],
 )
 def test_values_that_cannot_be_used(name: str, value: Any) -> None:
@@ -251,7 +253,12 @@ def test_errors_show_no_secrets() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [(name, bad) for name in NAMES if name not in ("cache_dir", "shared_secret") for bad in " ?"]
-    + [("shared_secret", "short"), ("wait_seconds", "99999999999d"), ("shared_timeout", "0")],
+    + [
+        ("shared_secret", "short"),
+        ("wait_seconds", "99999999999d"),
+        ("shared_timeout", "0"),
+        ("workers", "0"),
+    ],
 )
 def test_texts_that_cannot_be_used(name: str, text: str) -> None:
     if (name, text) == ("target", "?"):

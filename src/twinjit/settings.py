@@ -72,6 +72,9 @@ class Settings:
         entries. Not shown by ``repr``.
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
+    workers
+        How many programs that were submitted a compiler compiles at a time; None for as many as
+        there are cores that this process may use.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Settings:
     shared_max_entry_bytes: int = 64 * _MIB
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
