@@ -273,6 +273,8 @@ class Compiler:
         ------
         CompilationCancelledError
             If the compiler was closed meanwhile.
+        ConfigError
+            If `programs` is a single program.
         TwinjitError, OSError
             As for `submit` and `compile`, the first error that there is.
         """

@@ -18,6 +18,7 @@ from tests.jobs.programs import adds, own_threads, takes_long, wait_for
 from twinjit.errors import (
     CompilationCancelledError,
     CompilationTimeoutError,
+    ConfigError,
     ParseError,
     UnsupportedProgramError,
 )
@@ -59,6 +60,12 @@ def test_what_is_no_program_is_an_error_as_well(compiler):
         compiler.map([adds(1), 3, takes_long()])
     with pytest.raises(FileNotFoundError):
         compiler.map(["missing.mlir"])
+
+
+@pytest.mark.parametrize("programs", [adds(1), adds(1).encode(), 3, None])
+def test_programs_are_several(compiler, programs):
+    with pytest.raises(ConfigError, match="iterable of programs"):
+        compiler.map(programs)
 
 
 def test_errors_as_results(compiler):

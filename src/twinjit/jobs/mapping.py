@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 from functools import partial
 from queue import SimpleQueue
 
-from twinjit.errors import CompilationCancelledError
+from twinjit.errors import CompilationCancelledError, ConfigError
 from twinjit.executable import Executable
 from twinjit.jobs.future import CompileFuture
 
@@ -45,7 +45,18 @@ def compile_all(
         Called with each result, in the order in which they come.
     return_exceptions
         Whether errors are results, too; else the first is raised.
+
+    Raises
+    ------
+    ConfigError
+        If `programs` is a single program, or cannot be gone through.
     """
+    if isinstance(programs, (str, bytes, bytearray, memoryview)) or not hasattr(
+        programs, "__iter__"
+    ):
+        raise ConfigError(
+            f"programs is a {type(programs).__name__}; give an iterable of programs, such as a list"
+        )
     batch = _Batch(note, return_exceptions=return_exceptions)
     try:
         for program in programs:
