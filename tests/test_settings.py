@@ -102,6 +102,7 @@ OTHERS = {
     "shared_secret": ("sixteen bytes or more", b"sixteen bytes or more"),
     "target": ("x86-64-v3", "x86-64-v3"),
     "trace": ("/other/%p.json", "/other/%p.json"),
+    "workers": ("3", 3),
 }
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 
@@ -219,6 +220,7 @@ def test_home_is_that_of_the_environment() -> None:
         *(("shared_url", bad) for bad in ("redis://a b", "redis://a\n", "é://x")),
         *(("shared_secret", bad) for bad in (b"", b"fifteen bytes..", "text of 16 chars", 3)),
         *(("target", bad) for bad in ("", "native", "Native", "a b", "a\n", None, 3)),
+        *(("workers", bad) for bad in (0, -1, 1025, 2.0, True, "2")),
     ],
 )
 def test_values_that_cannot_be_used(name: str, value: Any) -> None:
@@ -257,7 +259,12 @@ def test_errors_show_no_secrets() -> None:
         if name not in ("cache_dir", "shared_secret", "trace")
         for bad in " ?"
     ]
-    + [("shared_secret", "short"), ("wait_seconds", "99999999999d"), ("shared_timeout", "0")],
+    + [
+        ("shared_secret", "short"),
+        ("wait_seconds", "99999999999d"),
+        ("shared_timeout", "0"),
+        ("workers", "0"),
+    ],
 )
 def test_texts_that_cannot_be_used(name: str, text: str) -> None:
     if (name, text) == ("target", "?"):

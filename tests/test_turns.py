@@ -13,6 +13,7 @@ import pytest
 import twinjit
 from tests.flights import KEY, OTHER, PATIENCE
 from twinjit.settings import Settings
+from twinjit.stop import Stop
 from twinjit.store.disk import DiskStore
 from twinjit.turns import Turns
 
@@ -38,10 +39,10 @@ def test_a_thread_does_not_wait_for_itself(turns: Turns) -> None:
     outcomes = []
 
     def work() -> None:
-        with turns.of_request(OTHER), turns.of_key(KEY, waits=True):
-            with turns.of_request(OTHER) as outcome:
+        with turns.of_request(OTHER, Stop()), turns.of_key(KEY, Stop(), waits=True):
+            with turns.of_request(OTHER, Stop()) as outcome:
                 outcomes.append(outcome)
-            with turns.of_key(KEY, waits=True) as outcome:
+            with turns.of_key(KEY, Stop(), waits=True) as outcome:
                 outcomes.append(outcome)
 
     run(work)
@@ -53,9 +54,9 @@ def test_two_threads_do_not_wait_for_each_other(turns: Turns) -> None:
     ended = []
 
     def work(first: bytes, second: bytes) -> None:
-        with turns.of_key(first, waits=True):
+        with turns.of_key(first, Stop(), waits=True):
             both.wait()
-            with turns.of_key(second, waits=True):
+            with turns.of_key(second, Stop(), waits=True):
                 ended.append(first)
 
     run(lambda: work(KEY, OTHER), lambda: work(OTHER, KEY))
@@ -64,13 +65,13 @@ def test_two_threads_do_not_wait_for_each_other(turns: Turns) -> None:
 
 def test_after_a_turn_within_a_turn_threads_wait_again(tmp_path: Path) -> None:
     turns = Turns(DiskStore(tmp_path), PATIENCE)
-    with turns.of_key(KEY, waits=True), turns.of_key(OTHER, waits=True) as outcome:
+    with turns.of_key(KEY, Stop(), waits=True), turns.of_key(OTHER, Stop(), waits=True) as outcome:
         assert outcome == "owner"
     inside, most = [], []
 
     def work() -> None:
         for _ in range(20):
-            with turns.of_key(KEY, waits=True):
+            with turns.of_key(KEY, Stop(), waits=True):
                 inside.append(1)
                 most.append(len(inside))
                 inside.pop()

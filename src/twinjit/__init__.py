@@ -30,6 +30,7 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
+    from twinjit.jobs.future import CompileFuture
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
 
@@ -38,6 +39,7 @@ __all__ = [
     "Artifact",
     "Backend",
     "Bad",
+    "CompileFuture",
     "Compiler",
     "Diff",
     "Difference",
@@ -76,6 +78,7 @@ __version__ = "0.1.0"
 _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
+    "CompileFuture": "jobs.future",
     "SharedStore": "store.shared",
 }
 

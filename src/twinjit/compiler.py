@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
+from twinjit.errors import ConfigError, ExecutorError
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
+from twinjit.forks import fork_lock, held_off
 from twinjit.observer import Observer
-from twinjit.options import check_options, choose_target, open_shared_store, open_store
+from twinjit.options import (
+    check_options,
+    choose_target,
+    choose_workers,
+    open_shared_store,
+    open_store,
+)
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock
@@ -22,13 +31,18 @@ from twinjit.store.base import Backend
 from twinjit.target import Target
 from twinjit.trace import open_trace
 
+if TYPE_CHECKING:
+    from twinjit.jobs.future import CompileFuture
+    from twinjit.jobs.jobs import Jobs
+
 __all__ = ["Compiler"]
 
 
 class Compiler:
     """Compiles programs, each distinct one once.
 
-    Any number of threads may share one. A store that fails is a `CacheWarning`, never an error.
+    Any number of threads may share one. A store that fails is a `CacheWarning`, never an error. In
+    a ``with`` statement, it is closed at the end.
 
     Parameters
     ----------
@@ -53,7 +67,11 @@ class Compiler:
         True for the store that `settings` names and several machines share; False or None for
         none; a URL; or a `Backend` to make it on.
     executor
-        Where programs are read and compiled: ``"thread"`` or None for the calling thread.
+        Where programs are read and compiled: ``"thread"`` or None for the calling thread, which for
+        those that are submitted is one of the compiler's own.
+    max_workers
+        How many programs that were submitted are compiled at a time; by default what `settings`
+        says.
     trace
         Path of a file to write a trace of all calls to, for Perfetto and Chrome, with ``%p`` for
         the number of the process; by default what `settings` says.
@@ -66,6 +84,8 @@ class Compiler:
         The `DiskStore` and the `SharedStore`, for their ``stats``; None where there is none.
     target
         The `Target` in use.
+    max_workers
+        How many programs are compiled at a time.
 
     Raises
     ------
@@ -88,6 +108,7 @@ class Compiler:
         settings: Settings | None = None,
         executor: object = None,
         trace: str | os.PathLike[str] | None = None,
+        max_workers: int | None = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
@@ -97,6 +118,7 @@ class Compiler:
         self.target.check_runs_here()
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
+        self.max_workers = choose_workers(max_workers, settings)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
         trace = trace or settings.trace
@@ -111,6 +133,9 @@ class Compiler:
             settings,
             Observer(open_trace(trace) if trace else None),
         )
+        self._lock = fork_lock()  # guards `_jobs` and `_is_closed`
+        self._jobs: Jobs | None = None  # made by the first program that is submitted
+        self._is_closed = False
 
     def compile(
         self, program: object, *, language: str = "auto", timeout: float | None = None
@@ -141,12 +166,164 @@ class Compiler:
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
             If `language` is not a language.
+        ExecutorError
+            If the compiler is closed.
         OSError
             If it names a file that cannot be read.
         """
         clock = Clock()
         stop = stop_after(timeout)
         return self._engine.compile(self._open(program, language), clock, stop)
+
+    def submit(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        priority: int = 0,
+        timeout: float | None = None,
+    ) -> CompileFuture:
+        """Have a program compiled in the background.
+
+        The program is taken as it is now: a live module may be changed or dropped afterwards.
+        Programs that are the same text, or live modules with the same fingerprint, are compiled
+        once while one of them is under way; if a future is cancelled or late, the others still get
+        the result, and without others the work is stopped.
+
+        Parameters
+        ----------
+        program, language
+            As for `compile`.
+        priority
+            Programs of higher priority are compiled first, others in the order of submission.
+        timeout
+            Seconds from now after which the future fails, whether or not compiling has begun; None
+            for no limit.
+
+        Returns
+        -------
+        CompileFuture
+            A `concurrent.futures.Future`, which can be awaited and can be cancelled at any time.
+            It raises what `compile` does, each future an exception of its own.
+
+        Raises
+        ------
+        UnsupportedProgramError, VerificationError, ParseError
+            If the program cannot be taken: it is none, is LLVM IR, is a live module that is not
+            valid, or is no Unicode.
+        ConfigError
+            If `language`, `priority` or `timeout` cannot be used.
+        ExecutorError
+            If the compiler is closed, or no thread can be had.
+        OSError
+            If it names a file that cannot be read.
+        """
+        if not isinstance(priority, int):
+            raise ConfigError(f"priority is {priority!r}; give a whole number")
+        if timeout is not None and not (isinstance(timeout, (int, float)) and timeout == timeout):
+            raise ConfigError(f"timeout is {timeout!r}; give seconds, or None for no limit")
+        source, request = self._engine.take(self._open(program, language))
+        return self._submitted().submit(source, request, priority, timeout)
+
+    @overload
+    def map(
+        self,
+        programs: Iterable[object],
+        *,
+        language: str = "auto",
+        progress: bool = False,
+        priority: int = 0,
+        timeout: float | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[Executable]: ...
+
+    @overload
+    def map(
+        self,
+        programs: Iterable[object],
+        *,
+        language: str = "auto",
+        progress: bool = False,
+        priority: int = 0,
+        timeout: float | None = None,
+        return_exceptions: bool,
+    ) -> list[Executable | Exception]: ...
+
+    def map(
+        self,
+        programs: Iterable[object],
+        *,
+        language: str = "auto",
+        progress: bool = False,
+        priority: int = 0,
+        timeout: float | None = None,
+        return_exceptions: bool = False,
+    ) -> list[Executable] | list[Executable | Exception]:
+        """Compile programs, `max_workers` at a time, and return their executables in order.
+
+        Whatever ends it early, the first error or Ctrl-C, cancels what has not ended.
+
+        Parameters
+        ----------
+        programs
+            Any iterable. A generator is asked for the next program when one of those before ends.
+        language, priority
+            As for `submit`.
+        progress
+            Show how far it is, and how many were hits, on standard error if that is a terminal.
+        timeout
+            Seconds for each program from when it is submitted, a few before it is compiled; None
+            for no limit.
+        return_exceptions
+            Return errors in place of executables, and go on.
+
+        Raises
+        ------
+        CompilationCancelledError
+            If the compiler was closed meanwhile.
+        ConfigError
+            If `programs` is a single program.
+        TwinjitError, OSError
+            As for `submit` and `compile`, the first error that there is.
+        """
+        with held_off():
+            from twinjit.jobs.mapping import compile_all
+            from twinjit.jobs.progress import shown_progress
+
+        def submit(program: object) -> CompileFuture:
+            return self.submit(program, language=language, priority=priority, timeout=timeout)
+
+        with shown_progress(programs, wanted=progress) as note:
+            return compile_all(
+                programs,
+                submit,
+                self.max_workers,
+                note=note,
+                return_exceptions=return_exceptions,
+            )
+
+    def close(self, *, cancel: bool = False) -> None:
+        """Compile nothing more; wait for what was submitted, and end workers. Any number of times.
+
+        Executables stay valid. In a callback of a future, it does not wait.
+
+        Parameters
+        ----------
+        cancel
+            Cancel what was submitted, and wait only for what stops at the end of a pass.
+        """
+        with self._lock:
+            self._is_closed = True
+        if self._jobs:
+            self._jobs.close(cancel=cancel)
+        self._engine.close()
+
+    def __enter__(self) -> Compiler:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        """Close; after an exception, cancel."""
+        self.close(cancel=error is not None)
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
@@ -191,6 +368,23 @@ class Compiler:
         """Forget all executables; those that someone still holds stay valid."""
         self._engine.clear_memory()
 
+    def _submitted(self) -> Jobs:
+        if self._jobs:
+            return self._jobs
+        with held_off():
+            from twinjit.jobs.jobs import Jobs
+        with self._lock:
+            self._check_open()
+            if not self._jobs:
+                # Not of `self`: a compiler that is dropped shall be freed at once.
+                self._jobs = Jobs(self._engine.compile, self.max_workers)
+            return self._jobs
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ExecutorError("the compiler is closed, and takes no more programs")
+
     def _open(self, program: object, language: str) -> Source:
+        self._check_open()
         keeps_locations = self.policy.locations == "keep"
         return open_source(program, language=language, locations=keeps_locations)

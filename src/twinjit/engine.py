@@ -23,14 +23,15 @@ from twinjit.index import RequestIndex
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.observer import Observer
 from twinjit.options import pipeline_request
+from twinjit.pipeline import AUTO, NAMED_PIPELINES
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.settings import Confirm, Settings
-from twinjit.source import Source, SourceBytes
+from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
-from twinjit.subject import Builder, Subject, live_fingerprint, load_mlir
+from twinjit.subject import Builder, Subject, capture, live_fingerprint, load_mlir
 from twinjit.tiers import Tiers
 from twinjit.turns import Turns
 
@@ -90,7 +91,7 @@ class Engine:
         """Return a program's code, compiling it if it is new; see `Compiler.compile`."""
         subject = self._builder.open(source, clock, stop)
         try:
-            executable = self._compile(subject, clock)
+            executable = self._compile(subject, clock, stop)
         except BaseException as error:
             self._observer.failed(source, clock, error)
             raise
@@ -98,6 +99,34 @@ class Engine:
             subject.close()
         self._observer.delivered(source, clock, executable)
         return executable
+
+    def take(self, source: Source) -> tuple[SourceBytes, bytes | None]:
+        """Make a program independent of what becomes of it, to be compiled later.
+
+        Returns
+        -------
+        SourceBytes, bytes or None
+            The program, and a digest that is the same for all programs to which one executable
+            can be given; None where that is not known.
+
+        Raises
+        ------
+        CompilationError
+            If a live module is not valid, or refers to what is outside of it.
+        """
+        if isinstance(source, LiveModule):
+            load_mlir(Clock())
+            source = capture(source, self._options.policy)
+            # The fingerprint does not tell the constants, and may be what is not to be relied on.
+            if self._options.policy.constants == "lift" or self._confirm == "always":
+                return source, None
+        # What another pipeline reads may have changed since another compilation began.
+        is_closed = self._options.pipeline in (AUTO, *NAMED_PIPELINES)
+        return source, self._request(source, Clock()) if is_closed else None
+
+    def close(self) -> None:
+        """End what the builder has started; nothing can be compiled afterwards."""
+        self._builder.close()
 
     def explain(self, source: Source) -> Explanation:
         """Say how a program would be looked up; see `Compiler.explain`."""
@@ -131,6 +160,9 @@ class Engine:
 
     def _request(self, source: Source, clock: Clock) -> bytes | None:
         """Digest what was asked for; None for a live module without an identity."""
+        if isinstance(source, CapturedModule):
+            fingerprint = source.fingerprint
+            return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
         if isinstance(source, SourceBytes):
             reader.check_is_mlir(source)
             return self._hasher.of_source(source)
@@ -138,21 +170,22 @@ class Engine:
         fingerprint = live_fingerprint(source, self._options.policy)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
 
-    def _compile(self, subject: Subject, clock: Clock) -> Executable:
+    def _compile(self, subject: Subject, clock: Clock, stop: Stop) -> Executable:
         request = self._request(subject.source, clock)
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)
         if request is None or self._confirm == "always":
-            return self._compile_missed(subject, request, clock)
+            return self._compile_missed(subject, request, clock, stop)
         # Whoever waits need not even read the program then.
-        with self._turns.of_request(request) as outcome:
+        with self._turns.of_request(request, stop) as outcome:
             if outcome in ("published", "freed", "timed out"):
                 clock.lap("wait")
                 found = self._find_by_request(request, subject)
             if found:
                 return self._deliver(*found, clock)
-            return self._compile_missed(subject, request, clock, waits=outcome != "timed out")
+            waits = outcome != "timed out"
+            return self._compile_missed(subject, request, clock, stop, waits=waits)
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
@@ -179,7 +212,7 @@ class Engine:
 
     def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
         # Of a live module, the fingerprint does not tell which constants it has.
-        is_text = isinstance(subject.source, SourceBytes)
+        is_text = not isinstance(subject.source, CapturedModule | LiveModule)
         self._index.remember(request, code.identity if is_text else code.artifact.key_digest)
 
     def _find_by_key(
@@ -215,7 +248,13 @@ class Engine:
     # Compilation
 
     def _compile_missed(
-        self, subject: Subject, request: bytes | None, clock: Clock, *, waits: bool = True
+        self,
+        subject: Subject,
+        request: bytes | None,
+        clock: Clock,
+        stop: Stop,
+        *,
+        waits: bool = True,
     ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
@@ -227,7 +266,7 @@ class Engine:
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
             return self._deliver(code, "compiled", clock)
-        with self._turns.of_key(key.digest, waits=waits):
+        with self._turns.of_key(key.digest, stop, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found

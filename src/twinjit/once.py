@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 
 from twinjit.errors import CompilationError
 from twinjit.forks import fork_lock, start_anew_in_children
+from twinjit.stop import Stop
 
 __all__ = ["Once"]
+
+_PAUSE = 0.02  # seconds between looks at a stop
 
 
 @dataclass
@@ -43,18 +46,31 @@ class Once:
         self._turns: weakref.WeakValueDictionary[Hashable, _Turn] = weakref.WeakValueDictionary()
 
     @contextmanager
-    def turn(self, key: Hashable) -> Iterator[None]:
+    def turn(self, key: Hashable, stop: Stop | None = None) -> Iterator[None]:
         """Hold `key`'s turn for the body of a ``with`` statement.
+
+        Parameters
+        ----------
+        stop
+            Ends the wait early.
 
         Raises
         ------
         CompilationError
             If a thread failed with it while this one waited. Each thread gets a copy, since
             raising an exception writes to it, and its traceback keeps the frames of its thread.
+        CompilationCancelledError, CompilationTimeoutError
+            If `stop` ended the wait.
         """
         with self._lock:
             turn = self._turns.setdefault(key, _Turn())
-        with turn.lock:
+        taken: list[bool] = []
+        try:
+            while not any(taken):
+                # In one call, for a signal handler may raise after any: the lock would be lost.
+                taken.extend(map(turn.lock.acquire, (True,), (_PAUSE,)))
+                if stop:
+                    stop.check()
             if turn.failure:
                 raise copy(turn.failure)
             try:
@@ -65,3 +81,6 @@ class Once:
                     if self._turns.get(key) is turn:
                         del self._turns[key]  # who comes later does not join it
                 raise
+        finally:
+            if any(taken):
+                turn.lock.release()

@@ -11,6 +11,7 @@ from twinjit.errors import ConfigError, TargetError
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.settings import Settings
+from twinjit.settings_values import KINDS
 from twinjit.store.account import Account
 from twinjit.store.base import Backend
 from twinjit.store.disk import DiskStore
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_options",
     "choose_target",
+    "choose_workers",
     "open_shared_store",
     "open_store",
     "pipeline_request",
@@ -74,6 +76,18 @@ def choose_target(settings: Settings) -> Target:
         place = "the setting target" if source == "given" else source
         raise TargetError(f"{place} is {settings.target!r}: {error.message}") from None
     return target
+
+
+def choose_workers(max_workers: int | None, settings: Settings) -> int:
+    """Say how many programs are compiled at a time: as given, as set, or one for each core.
+
+    Raises
+    ------
+    ConfigError
+        If `max_workers` cannot be used.
+    """
+    KINDS["workers"].check("max_workers", max_workers)
+    return max_workers or settings.workers or len(os.sched_getaffinity(0))
 
 
 def open_store(cache: bool | str | os.PathLike[str] | None, settings: Settings) -> DiskStore | None:

@@ -75,6 +75,9 @@ class Settings:
     trace
         Absolute path of the file that compilers write a trace to, with ``%p`` for the number of the
         process; None for none.
+    workers
+        How many programs that were submitted a compiler compiles at a time; None for as many as
+        there are cores that this process may use.
 
     Raises
     ------
@@ -95,6 +98,7 @@ class Settings:
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
     trace: str | None = None
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():

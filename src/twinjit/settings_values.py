@@ -13,6 +13,7 @@ __all__ = [
     "LEAST_SECRET",
     "LONGEST_AGE",
     "LONGEST_WAIT",
+    "MOST_WORKERS",
     "OTHER_NAMES",
     "SWITCH",
     "Kind",
@@ -35,6 +36,9 @@ LONGEST_WAIT = 1e6
 """Seconds."""
 LONGEST_AGE = 9e9
 """Seconds; some 285 years."""
+
+MOST_WORKERS = 1024
+"""Above which more would only be a mistake."""
 
 SWITCH = {
     **dict.fromkeys(("on", "1", "true", "yes"), True),
@@ -91,6 +95,13 @@ def parse_duration(text: str) -> float:
             "ms, s, m, h, d or w, such as 30d"
         )
     return float(decimal) * _SECONDS.get(unit, 1.0)
+
+
+def _parse_count(text: str) -> int:
+    digits = text.strip()
+    if not _is_number(digits):
+        raise ConfigError(f"{text!r} is not a count; give a whole number such as 4, or none")
+    return int(digits)
 
 
 def is_none(text: str) -> bool:
@@ -188,6 +199,10 @@ def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_WORKERS
+
+
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value != "" and " " not in value
 
@@ -254,6 +269,9 @@ KINDS = {
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
     ),
     "trace": Kind(_is_path, "an absolute path as text", optional=True),
+    "workers": Kind(
+        _is_count, f"a whole number, 1 to {MOST_WORKERS}", parse=_parse_count, optional=True
+    ),
 }
 """The attributes of `Settings`, by name."""
 

@@ -15,7 +15,7 @@ from twinjit.language import Language, check_language, language_of
 if TYPE_CHECKING:
     from twinjit.foreign import Bundle
 
-__all__ = ["LiveModule", "Source", "SourceBytes", "open_source"]
+__all__ = ["CapturedModule", "LiveModule", "Source", "SourceBytes", "open_source"]
 
 _LLVM_ENDINGS = (".ll", ".bc")
 _PATH_ENDINGS = (".mlir", ".mlirbc", *_LLVM_ENDINGS)
@@ -45,6 +45,19 @@ class SourceBytes:
     name: str
     language: Language = "mlir"
     bundle: Bundle | None = None
+
+
+@dataclass(frozen=True)
+class CapturedModule(SourceBytes):
+    """A live module as it was at some moment, as bytecode.
+
+    Attributes
+    ----------
+    fingerprint
+        That of the module; None if it has none.
+    """
+
+    fingerprint: bytes | None = None
 
 
 @dataclass(frozen=True)

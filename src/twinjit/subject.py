@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from twinjit import confirmation, reader
@@ -16,7 +17,7 @@ from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline, resolve_pipeline
 from twinjit.policy import Policy
 from twinjit.report import Clock
-from twinjit.source import LiveModule, Source
+from twinjit.source import CapturedModule, LiveModule, Source
 from twinjit.stop import Stop
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "LocalBuilder",
     "LocalSubject",
     "Subject",
+    "capture",
     "live_fingerprint",
     "load_mlir",
 ]
@@ -194,6 +196,25 @@ def live_fingerprint(module: LiveModule, policy: Policy) -> bytes | None:
         return _mlir.fingerprint(module.capsule, policy.text)
     except UnfingerprintableError:
         return None
+
+
+def capture(module: LiveModule, policy: Policy) -> CapturedModule:
+    """Write a live module down as it is now, with its locations.
+
+    Raises
+    ------
+    VerificationError
+        If it is not valid.
+    UnsupportedProgramError
+        If it refers to values outside of it, or cannot be written.
+    """
+    from twinjit._native import _mlir
+
+    fingerprint = live_fingerprint(module, policy)
+    # A copy in a private context would do without bytecode, and take 2 MB for each that waits.
+    with_locations = replace(policy, locations="keep").text
+    data = _mlir.transfer(module.capsule).bytecode(with_locations)
+    return CapturedModule(data, "<live module>", fingerprint=fingerprint)
 
 
 def load_mlir(clock: Clock) -> None:

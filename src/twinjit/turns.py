@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from twinjit.once import Once
+from twinjit.stop import Stop
 from twinjit.store.disk import DiskStore
 from twinjit.store.flight import Outcome
 
@@ -44,37 +45,47 @@ class Turns:
         self._once = Once()
 
     @contextmanager
-    def of_request(self, request: bytes) -> Iterator[Outcome]:
-        """Hold a request's turn among processes."""
+    def of_request(self, request: bytes, stop: Stop) -> Iterator[Outcome]:
+        """Hold a request's turn among processes.
+
+        Raises
+        ------
+        CompilationCancelledError, CompilationTimeoutError
+            If `stop` ended the wait.
+        """
         if self._store is None:
             yield "unlocked"
             return
         limit = 0 if _held.requests or _held.keys else self._wait_seconds
         _held.requests += 1
         try:
-            with self._store.direct_turn(request, limit) as outcome:
+            with self._store.direct_turn(request, limit, stop) as outcome:
+                stop.check()
                 yield outcome
         finally:
             _held.requests -= 1
 
     @contextmanager
-    def of_key(self, key_digest: bytes, *, waits: bool) -> Iterator[Outcome]:
+    def of_key(self, key_digest: bytes, stop: Stop, *, waits: bool) -> Iterator[Outcome]:
         """Hold a key's turn among threads and, for no time unless `waits`, among processes.
 
         Raises
         ------
         CompilationError
             If another thread failed with it while this one waited.
+        CompilationCancelledError, CompilationTimeoutError
+            If `stop` ended the wait.
         """
         is_within = _held.keys > 0
         limit = self._wait_seconds if waits and not is_within else 0
         _held.keys += 1
         try:
-            with nullcontext() if is_within else self._once.turn(key_digest):
+            with nullcontext() if is_within else self._once.turn(key_digest, stop):
                 if self._store is None:
                     yield "unlocked"
                     return
-                with self._store.turn(key_digest, limit) as outcome:
+                with self._store.turn(key_digest, limit, stop) as outcome:
+                    stop.check()
                     yield outcome
         finally:
             _held.keys -= 1

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from twinjit.artifact import Artifact, encode
 from twinjit.errors import ArtifactError, ArtifactUnavailableError, ArtifactVersionError
+from twinjit.stop import Stop
 from twinjit.store.base import MissReason, StoreStats
 from twinjit.store.direct import decode_record, encode_record
 from twinjit.store.directory import Directory, Entry
@@ -125,15 +126,18 @@ class DiskStore(Directory):
             self._tally.put()
         return done
 
-    def turn(self, key_digest: bytes, limit_seconds: float) -> AbstractContextManager[Outcome]:
+    def turn(
+        self, key_digest: bytes, limit_seconds: float, stop: Stop | None = None
+    ) -> AbstractContextManager[Outcome]:
         """Wait for a key's turn among all processes, to compile it once; see `Flights.turn`."""
-        return self._turn(key_digest, self._layout.object_path(key_digest), limit_seconds)
+        return self._turn(key_digest, self._layout.object_path(key_digest), limit_seconds, stop)
 
     def direct_turn(
-        self, source_digest: bytes, limit_seconds: float
+        self, source_digest: bytes, limit_seconds: float, stop: Stop | None = None
     ) -> AbstractContextManager[Outcome]:
         """Wait for a source's turn likewise, to find out its key once; ends with its record."""
-        return self._turn(source_digest, self._layout.record_path(source_digest), limit_seconds)
+        path = self._layout.record_path(source_digest)
+        return self._turn(source_digest, path, limit_seconds, stop)
 
     def get_direct(self, source_digest: bytes) -> bytes | None:
         """Look up the digest of the key that a source had; neither a hit nor a miss of `stats`.
@@ -204,13 +208,13 @@ class DiskStore(Directory):
             self._tally.fault(error)
 
     def _turn(
-        self, digest: bytes, path: str, limit_seconds: float
+        self, digest: bytes, path: str, limit_seconds: float, stop: Stop | None
     ) -> AbstractContextManager[Outcome]:
         try:
             if self.max_bytes:
                 make_private(self._layout.base)
                 self._trust()
-                return self._flights.turn(digest, limit_seconds, partial(_entry_at, path))
+                return self._flights.turn(digest, limit_seconds, partial(_entry_at, path), stop)
         except OSError:  # lookup and put say so
             pass
         return nullcontext("unlocked")
