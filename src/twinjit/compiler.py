@@ -51,7 +51,8 @@ class Compiler:
         True for the store that `settings` names and several machines share; False or None for
         none; a URL; or a `Backend` to make it on.
     executor
-        Where programs are read and compiled: ``"thread"`` or None for the calling thread.
+        Where programs are read and compiled: ``"thread"`` or None for the calling thread;
+        ``"process"`` for isolated workers, so that the compiler's crashes end those.
     settings
         Settings; by default ``Settings.load()``: of the environment and the settings file.
 
@@ -98,7 +99,7 @@ class Compiler:
         self._engine = Engine(
             options,
             self.confirm,
-            make_builder(executor, options),
+            make_builder(executor, options, settings),
             self.store,
             self.shared,
             settings,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from twinjit.build import BuildOptions
 from twinjit.errors import ConfigError
+from twinjit.forks import held_off
+from twinjit.settings import Settings
 from twinjit.subject import Builder, LocalBuilder
 
 __all__ = ["make_builder"]
 
 
-def make_builder(executor: object, options: BuildOptions) -> Builder:
+def make_builder(executor: object, options: BuildOptions, settings: Settings) -> Builder:
     """Make the builder that an `executor` names.
 
     Raises
@@ -19,4 +21,8 @@ def make_builder(executor: object, options: BuildOptions) -> Builder:
     """
     if executor is None or executor == "thread":
         return LocalBuilder(options)
-    raise ConfigError(f"executor is {executor!r}; give 'thread' or None")
+    if executor == "process":
+        with held_off():
+            from twinjit.workers.builder import WorkerBuilder  # what few need costs none else
+        return WorkerBuilder(options, settings)
+    raise ConfigError(f"executor is {executor!r}; give 'thread', 'process' or None")

@@ -72,6 +72,12 @@ class Settings:
         entries. Not shown by ``repr``.
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
+    workers
+        How many programs are compiled at a time, at most; None for as many as there are cores.
+    compile_timeout
+        Seconds that an isolated worker may take over one program; None for no limit.
+    worker_memory_bytes
+        Bytes of memory that an isolated worker may map for one program; None for no limit.
 
     Raises
     ------
@@ -91,6 +97,9 @@ class Settings:
     shared_max_entry_bytes: int = 64 * _MIB
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
+    workers: int | None = None
+    compile_timeout: float | None = None
+    worker_memory_bytes: int | None = 4096 * _MIB
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():

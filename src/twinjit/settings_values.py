@@ -13,6 +13,7 @@ __all__ = [
     "LEAST_SECRET",
     "LONGEST_AGE",
     "LONGEST_WAIT",
+    "MOST_WORKERS",
     "OTHER_NAMES",
     "SWITCH",
     "Kind",
@@ -26,6 +27,8 @@ _SIZES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 # Of two endings that fit, the longer stands first. Months and years have no fixed length.
 _SECONDS = {"ms": 1e-3, "min": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _MOST_DIGITS = 20
+
+MOST_WORKERS = 4096
 
 LEAST_SECRET = 16
 """Bytes in the shortest secret."""
@@ -188,6 +191,16 @@ def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_WORKERS
+
+
+def _parse_count(text: str) -> int:
+    if not _is_number(text.strip()):
+        raise ConfigError(f"{text!r} is not a whole number")
+    return int(text)
+
+
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value != "" and " " not in value
 
@@ -252,6 +265,16 @@ KINDS = {
     "target": Kind(
         lambda value: _is_word(value) and value.lower() != "native",
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
+    ),
+    "workers": Kind(
+        _is_count,
+        f"a whole number from 1 to {MOST_WORKERS}",
+        parse=_parse_count,
+        optional=True,
+    ),
+    "compile_timeout": _time("0.001 to 1e6 seconds", 1e-3, LONGEST_WAIT, optional=True),
+    "worker_memory_bytes": Kind(
+        _is_size, "a whole number of bytes, 0 or more", parse=parse_size, optional=True
     ),
 }
 """The attributes of `Settings`, by name."""
