@@ -73,7 +73,8 @@ class Settings:
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
     workers
-        How many programs are compiled at a time, at most; None for as many as there are cores.
+        How many programs that were submitted a compiler compiles at a time, and how many isolated
+        workers it starts at most; None for as many as there are cores that this process may use.
     compile_timeout
         Seconds that an isolated worker may take over one program; None for no limit.
     worker_memory_bytes

@@ -28,8 +28,6 @@ _SIZES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _SECONDS = {"ms": 1e-3, "min": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _MOST_DIGITS = 20
 
-MOST_WORKERS = 4096
-
 LEAST_SECRET = 16
 """Bytes in the shortest secret."""
 
@@ -38,6 +36,9 @@ LONGEST_WAIT = 1e6
 """Seconds."""
 LONGEST_AGE = 9e9
 """Seconds; some 285 years."""
+
+MOST_WORKERS = 1024
+"""Above which more would only be a mistake."""
 
 SWITCH = {
     **dict.fromkeys(("on", "1", "true", "yes"), True),
@@ -94,6 +95,13 @@ def parse_duration(text: str) -> float:
             "ms, s, m, h, d or w, such as 30d"
         )
     return float(decimal) * _SECONDS.get(unit, 1.0)
+
+
+def _parse_count(text: str) -> int:
+    digits = text.strip()
+    if not _is_number(digits):
+        raise ConfigError(f"{text!r} is not a count; give a whole number such as 4, or none")
+    return int(digits)
 
 
 def is_none(text: str) -> bool:
@@ -195,12 +203,6 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_WORKERS
 
 
-def _parse_count(text: str) -> int:
-    if not _is_number(text.strip()):
-        raise ConfigError(f"{text!r} is not a whole number")
-    return int(text)
-
-
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value != "" and " " not in value
 
@@ -267,10 +269,7 @@ KINDS = {
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
     ),
     "workers": Kind(
-        _is_count,
-        f"a whole number from 1 to {MOST_WORKERS}",
-        parse=_parse_count,
-        optional=True,
+        _is_count, f"a whole number, 1 to {MOST_WORKERS}", parse=_parse_count, optional=True
     ),
     "compile_timeout": _time("0.001 to 1e6 seconds", 1e-3, LONGEST_WAIT, optional=True),
     "worker_memory_bytes": Kind(

@@ -49,6 +49,12 @@ class CrashPage:
         """Forget what was noted."""
         os.pwrite(self.fd, bytes(_PAGE), 0)
 
+    def close(self) -> None:
+        """Let go of it; any number of times."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
 
 def install(fd: int) -> None:
     """Note in this process what it is at."""

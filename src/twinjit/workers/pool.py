@@ -206,7 +206,7 @@ class Pool:
         )
 
     def _fork(self, state: _State, zygote: Zygote, check: Check) -> Worker:
-        worker = Worker(zygote)
+        worker = Worker.ask(zygote)
         with self._lock:
             is_current = state is self._state
             if is_current:

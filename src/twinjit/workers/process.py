@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -36,7 +37,7 @@ spec = spec_from_file_location("twinjit", told["file"], submodule_search_locatio
 sys.modules["twinjit"] = module = module_from_spec(spec)
 spec.loader.exec_module(module)
 from twinjit.workers.zygote import run
-run(told["control"], told["owner"])
+run(*told["descriptors"])
 """
 
 
@@ -91,16 +92,17 @@ class Zygote:
 
     def _start(self, python: str) -> subprocess.Popen[bytes]:
         package = sys.modules[__name__.partition(".")[0]]
-        owner = os.pidfd_open(os.getpid())
-        told = {
-            "path": [each for each in sys.path if os.path.isabs(each)],
-            "file": package.__file__,
-            "folders": list(package.__path__),
-            "control": self._theirs.fileno(),
-            "owner": owner,
-        }
-        bytecode = ["-B"] if sys.dont_write_bytecode else []
-        try:
+        with ExitStack() as held:
+            owner = os.pidfd_open(os.getpid())
+            held.callback(os.close, owner)
+            passed = [_moved_up(each, held) for each in (self._theirs.fileno(), owner)]
+            told = {
+                "path": [each for each in sys.path if os.path.isabs(each)],
+                "file": package.__file__,
+                "folders": list(package.__path__),
+                "descriptors": passed,
+            }
+            bytecode = ["-B"] if sys.dont_write_bytecode else []
             return subprocess.Popen(  # noqa: S603 -- Python, with nothing of the user's
                 [python, "-I", *bytecode, "-c", _BOOTSTRAP, json.dumps(told)],
                 stdin=subprocess.DEVNULL,
@@ -108,11 +110,9 @@ class Zygote:
                 stderr=self._output,
                 cwd="/",
                 env=_environment(),
-                pass_fds=(self._theirs.fileno(), owner),
+                pass_fds=passed,
                 start_new_session=True,  # the terminal's Ctrl-C is not for it
             )
-        finally:
-            os.close(owner)
 
     def ask(self, descriptors: list[int]) -> None:
         """Ask for a worker; see ``zygote.Request``.
@@ -157,40 +157,50 @@ class Zygote:
     def _close(self) -> None:
         self._control.close()
         self._theirs.close()
-        self._output = _closed(self._output)
+        output, self._output = self._output, -1
+        _close(output)
 
 
 class Worker:
     """A worker; used by one thread at a time.
 
-    Parameters
-    ----------
-    zygote
-        What to ask for it.
-
-    Raises
-    ------
-    ZygoteEnded
-        If that has ended.
-    OSError
-        If this process can have no more descriptors.
+    Make one with `ask`.
     """
 
-    def __init__(self, zygote: Zygote) -> None:
+    def __init__(
+        self, channel: socket.socket, reports: socket.socket, page: CrashPage, output: int
+    ) -> None:
+        self._channel, self._reports = channel, reports
+        self.page, self._output = page, output
         self.pid, self._pidfd = 0, -1
-        with ExitStack() as undo, ExitStack() as theirs:
-            self._channel, channel = _pair(undo, theirs, socket.SOCK_STREAM)
-            self._reports, reports = _pair(undo, theirs, socket.SOCK_SEQPACKET)
-            self.page = CrashPage.create()
-            undo.callback(os.close, self.page.fd)
-            self._output = _memory_file("twinjit-worker")
-            undo.callback(os.close, self._output)
-            zygote.ask([channel.fileno(), self.page.fd, self._output, reports.fileno()])
-            undo.pop_all()
         self.is_busy = False  # asked, and not answered yet
         self._is_inherited = False
         self._why_killed = ""
         self._poll = select.poll()
+
+    @classmethod
+    def ask(cls, zygote: Zygote) -> Worker:
+        """Ask for a worker.
+
+        Raises
+        ------
+        ZygoteEnded
+            If the zygote has.
+        OSError
+            If this process can have no more descriptors.
+        """
+        with ExitStack() as theirs:
+            with ExitStack() as undo:
+                channel, channel_there = _pair(undo, theirs, socket.SOCK_STREAM)
+                reports, reports_there = _pair(undo, theirs, socket.SOCK_SEQPACKET)
+                page = CrashPage.create()
+                undo.callback(page.close)
+                output = _memory_file("twinjit-worker")
+                undo.callback(os.close, output)
+                worker = cls(channel, reports, page, output)
+                undo.pop_all()
+            zygote.ask([channel_there.fileno(), page.fd, output, reports_there.fileno()])
+        return worker
 
     def await_start(self, check: Check) -> None:
         """Wait until it is there.
@@ -299,9 +309,11 @@ class Worker:
     def _close(self) -> None:
         self._channel.close()
         self._reports.close()
-        self._pidfd = _closed(self._pidfd)
-        self._output = _closed(self._output)
-        self.page.fd = _closed(self.page.fd)
+        self.page.close()
+        pidfd, self._pidfd = self._pidfd, -1  # first: whatever gets in between, once is enough
+        _close(pidfd)
+        output, self._output = self._output, -1
+        _close(output)
 
     def abandon(self) -> None:
         """Let go of it in a forked child, whose it is not."""
@@ -335,10 +347,16 @@ def _is_readable(descriptor: int, milliseconds: int) -> bool:
     return bool(poll.poll(milliseconds))
 
 
-def _closed(descriptor: int) -> int:
+def _close(descriptor: int) -> None:
     if descriptor >= 0:
         os.close(descriptor)
-    return -1
+
+
+def _moved_up(descriptor: int, held: ExitStack) -> int:
+    """Give a copy that is not numbered as a standard stream, which may be closed here."""
+    copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    held.callback(os.close, copy)
+    return copy
 
 
 def _python() -> str:

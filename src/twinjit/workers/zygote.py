@@ -80,6 +80,8 @@ def _reset_signals() -> None:
 def _load() -> None:
     """Load, and use once, what workers need, so that they share it."""
     from twinjit.build import BuildOptions
+    from twinjit.lowering import resolve_pipeline
+    from twinjit.pipeline import NAMED_PIPELINES
     from twinjit.policy import Policy
     from twinjit.report import Clock
     from twinjit.source import SourceBytes
@@ -94,6 +96,8 @@ def _load() -> None:
     )
     options = BuildOptions("auto", 3, Target.host(), Policy())
     subject = LocalSubject(SourceBytes(text, "<warm-up>"), Clock(), Stop(), options)
+    for name in NAMED_PIPELINES:  # each takes milliseconds, once
+        resolve_pipeline(name, subject.program)
     subject.build(options.key(subject.fingerprint, subject.resolved))
     subject.close()
 
