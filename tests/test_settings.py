@@ -101,6 +101,9 @@ OTHERS = {
     "shared_max_entry_bytes": ("1024", 1024),
     "shared_secret": ("sixteen bytes or more", b"sixteen bytes or more"),
     "target": ("x86-64-v3", "x86-64-v3"),
+    "workers": ("3", 3),
+    "compile_timeout": ("2min", 120.0),
+    "worker_memory_bytes": ("none", None),
 }
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 
@@ -202,7 +205,8 @@ def test_home_is_that_of_the_environment() -> None:
         ("cache_dir", "here"),
         ("cache_dir", "/nul\0"),
         ("cache_dir", Path("/x")),
-        *((name, bad) for name in NAMES if "bytes" in name for bad in (-1, 1.0, True, "1K", None)),
+        *((name, bad) for name in NAMES if "bytes" in name for bad in (-1, 1.0, True, "1K")),
+        *((name, None) for name in NAMES if name.endswith("max_bytes")),
         ("cache_max_bytes", 1 << 63),
         *(
             (name, bad)
@@ -218,6 +222,8 @@ def test_home_is_that_of_the_environment() -> None:
         *(("shared_url", bad) for bad in ("redis://a b", "redis://a\n", "é://x")),
         *(("shared_secret", bad) for bad in (b"", b"fifteen bytes..", "text of 16 chars", 3)),
         *(("target", bad) for bad in ("", "native", "Native", "a b", "a\n", None, 3)),
+        *(("workers", bad) for bad in (0, -1, 1025, 2.0, True, "2")),
+        *(("compile_timeout", bad) for bad in (0, -1, float("nan"), True, "1s")),
     ],
 )
 def test_values_that_cannot_be_used(name: str, value: Any) -> None:
@@ -251,7 +257,14 @@ def test_errors_show_no_secrets() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [(name, bad) for name in NAMES if name not in ("cache_dir", "shared_secret") for bad in " ?"]
-    + [("shared_secret", "short"), ("wait_seconds", "99999999999d"), ("shared_timeout", "0")],
+    + [
+        ("shared_secret", "short"),
+        ("wait_seconds", "99999999999d"),
+        ("shared_timeout", "0"),
+        ("workers", "0"),
+        ("compile_timeout", "0"),
+        ("worker_memory_bytes", "much"),
+    ],
 )
 def test_texts_that_cannot_be_used(name: str, text: str) -> None:
     if (name, text) == ("target", "?"):

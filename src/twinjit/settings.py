@@ -23,7 +23,7 @@ from twinjit.settings_values import (
     place_of_url,
 )
 
-__all__ = ["Confirm", "Settings", "parse_duration", "parse_size"]
+__all__ = ["Confirm", "Settings", "environment_of_workers", "parse_duration", "parse_size"]
 
 Confirm = Literal["never", "always"]
 """Whether hits are compared in full with the program that the code was compiled from."""
@@ -33,6 +33,9 @@ _DAY = 86400.0
 _PREFIX = "TWINJIT_"
 _FILE_VARIABLE = f"{_PREFIX}SETTINGS"
 _PATHS = ("cache_dir", "shared_secret_file")
+
+# What would run code of the user's in a process of ours, or lead to another Python's modules.
+_NOT_FOR_WORKERS = ("PYTHON", "COVERAGE_", "COV_CORE_")
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,11 @@ class Settings:
         sources.update(dict.fromkeys(given, "given"))
         object.__setattr__(settings, "_loaded_from", sources)
         return settings
+
+
+def environment_of_workers() -> dict[str, str]:
+    """Give the environment for processes that compile, without what would make Python run more."""
+    return {key: text for key, text in os.environ.items() if not key.startswith(_NOT_FOR_WORKERS)}
 
 
 class _Found(NamedTuple):

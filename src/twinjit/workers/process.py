@@ -15,6 +15,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from twinjit.errors import ExecutorError, ForkError
+from twinjit.settings import environment_of_workers
 from twinjit.toolchain import TOOLCHAIN
 from twinjit.workers.crash import CrashPage
 from twinjit.workers.messages import BrokenMessage, Message, receive, send
@@ -109,7 +110,7 @@ class Zygote:
                 stdout=subprocess.DEVNULL,
                 stderr=self._output,
                 cwd="/",
-                env=_environment(),
+                env=environment_of_workers(),
                 pass_fds=passed,
                 start_new_session=True,  # the terminal's Ctrl-C is not for it
             )
@@ -381,9 +382,3 @@ def _python() -> str:
             "give executor='thread'"
         )
     return sys.executable
-
-
-def _environment() -> dict[str, str]:
-    """Leave out what would run code of the user's, or another Python's."""
-    unwanted = ("PYTHON", "COVERAGE_", "COV_CORE_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}

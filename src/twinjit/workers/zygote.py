@@ -88,7 +88,7 @@ def _load() -> None:
     from twinjit.stop import Stop
     from twinjit.subject import LocalSubject
     from twinjit.target import Target
-    from twinjit.workers import worker  # noqa: F401 -- loading it is the point
+    from twinjit.workers import crash, worker  # noqa: F401 -- loading them is the point
 
     text = (
         b"func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> "
