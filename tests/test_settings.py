@@ -103,6 +103,8 @@ OTHERS = {
     "target": ("x86-64-v3", "x86-64-v3"),
     "trace": ("/other/%p.json", "/other/%p.json"),
     "workers": ("3", 3),
+    "compile_timeout": ("2min", 120.0),
+    "worker_memory_bytes": ("none", None),
 }
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 
@@ -204,7 +206,8 @@ def test_home_is_that_of_the_environment() -> None:
         ("cache_dir", "here"),
         ("cache_dir", "/nul\0"),
         ("cache_dir", Path("/x")),
-        *((name, bad) for name in NAMES if "bytes" in name for bad in (-1, 1.0, True, "1K", None)),
+        *((name, bad) for name in NAMES if "bytes" in name for bad in (-1, 1.0, True, "1K")),
+        *((name, None) for name in NAMES if name.endswith("max_bytes")),
         ("cache_max_bytes", 1 << 63),
         *(
             (name, bad)
@@ -221,6 +224,7 @@ def test_home_is_that_of_the_environment() -> None:
         *(("shared_secret", bad) for bad in (b"", b"fifteen bytes..", "text of 16 chars", 3)),
         *(("target", bad) for bad in ("", "native", "Native", "a b", "a\n", None, 3)),
         *(("workers", bad) for bad in (0, -1, 1025, 2.0, True, "2")),
+        *(("compile_timeout", bad) for bad in (0, -1, float("nan"), True, "1s")),
     ],
 )
 def test_values_that_cannot_be_used(name: str, value: Any) -> None:
@@ -264,6 +268,8 @@ def test_errors_show_no_secrets() -> None:
         ("wait_seconds", "99999999999d"),
         ("shared_timeout", "0"),
         ("workers", "0"),
+        ("compile_timeout", "0"),
+        ("worker_memory_bytes", "much"),
     ],
 )
 def test_texts_that_cannot_be_used(name: str, text: str) -> None:

@@ -207,6 +207,22 @@ Program transfer(const nb::object &capsule) {
   return unwrap(withoutGil([&] { return Program::transfer(handed.operation); }, handed));
 }
 
+nb::bytes write(const nb::object &capsule) {
+  AnyProgram handed(capsule);
+  std::string bytecode =
+      unwrap(withoutGil([&] { return Program::write(handed.operation); }, handed));
+  return toBytes(bytecode);
+}
+
+Program readWritten(const nb::bytes &bytecode) {
+  llvm::StringRef data = view(bytecode); // immutable, and held by the caller
+  Outcome<Program> program = [&] {
+    CompilerWork work;
+    return Program::readWritten(data);
+  }();
+  return unwrap(std::move(program));
+}
+
 Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
   Outcome<Program> program = [&] {
@@ -338,6 +354,12 @@ void bindReading(nb::module_ &m) {
   m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
         "Copy a live module or operation into a private context. Releases the GIL as "
         "``fingerprint`` does.");
+  m.def("write", &write, "capsule"_a, nb::sig("def write(capsule: object) -> bytes"),
+        "Write a live module or operation as bytecode for ``read_written``, with all locations. "
+        "Releases the GIL as ``fingerprint`` does.");
+  m.def("read_written", &readWritten, "bytecode"_a,
+        nb::sig("def read_written(bytecode: bytes) -> Program"),
+        "Read, in this process or another, what ``write`` wrote. Releases the GIL.");
 }
 
 void bindProgram(nb::module_ &m) {

@@ -284,6 +284,13 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
 }
 
 Outcome<Program> Program::transfer(mlir::Operation *source) {
+  Outcome<std::string> bytecode = write(source);
+  if (!bytecode)
+    return bytecode.failure();
+  return readWritten(*bytecode);
+}
+
+Outcome<std::string> Program::write(mlir::Operation *source) {
   if (isTooDeep(source))
     return tooDeep(Kind::Unsupported, "the program");
   if (!isClosed(source)) // the bytecode writer would assert
@@ -297,6 +304,10 @@ Outcome<Program> Program::transfer(mlir::Operation *source) {
   llvm::raw_string_ostream stream(bytecode);
   if (mlir::failed(mlir::writeBytecodeToFile(source, stream)))
     return Failure{Kind::Unsupported, "the program cannot be written as MLIR bytecode"};
+  return bytecode;
+}
+
+Outcome<Program> Program::readWritten(llvm::StringRef bytecode) {
   ContextLease lease;
   lease.charge(bytecode.size());
   lease->allowUnregisteredDialects(false);

@@ -44,6 +44,11 @@ public:
   /// wrapped in a module. Never modifies it. The same rules for concurrency as fingerprint().
   static Outcome<Program> transfer(mlir::Operation *source);
 
+  /// The two halves of transfer(), which may be done in two processes: bytecode with all locations,
+  /// under the same rules; and the program, from that.
+  static Outcome<std::string> write(mlir::Operation *source);
+  static Outcome<Program> readWritten(llvm::StringRef bytecode);
+
   Program(Program &&) = default;
   Program &operator=(Program &&) = delete;
   ~Program();

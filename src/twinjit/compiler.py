@@ -67,8 +67,10 @@ class Compiler:
         True for the store that `settings` names and several machines share; False or None for
         none; a URL; or a `Backend` to make it on.
     executor
-        Where programs are read and compiled: ``"thread"`` or None for the calling thread, which for
-        those that are submitted is one of the compiler's own.
+        Where programs that are new are compiled: ``"thread"`` or None for the calling thread, which
+        for those that are submitted is one of the compiler's own; ``"process"`` for isolated
+        workers, so that the compiler's crashes end those (``docs/parallel.md``); a
+        `concurrent.futures.Executor`, a `distributed.Client` or ``"ray"`` (``docs/clusters.md``).
     max_workers
         How many programs that were submitted are compiled at a time; by default what `settings`
         says.
@@ -127,7 +129,7 @@ class Compiler:
         self._engine = Engine(
             options,
             self.confirm,
-            make_builder(executor, options),
+            make_builder(executor, options, settings),
             self.store,
             self.shared,
             settings,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from twinjit.build import BuildOptions
 from twinjit.errors import ConfigError
 from twinjit.forks import held_off
+from twinjit.settings import Settings
 from twinjit.subject import Builder, LocalBuilder
 
 __all__ = ["make_builder"]
 
 
-def make_builder(executor: object, options: BuildOptions) -> Builder:
+def make_builder(executor: object, options: BuildOptions, settings: Settings) -> Builder:
     """Make the builder that an `executor` names.
 
     Raises
@@ -20,13 +21,17 @@ def make_builder(executor: object, options: BuildOptions) -> Builder:
     """
     if executor is None or executor == "thread":
         return LocalBuilder(options)
-    if executor == "ray" or not isinstance(executor, str):
+    if executor == "process":
         with held_off():  # what few need costs none else
+            from twinjit.workers.builder import WorkerBuilder
+        return WorkerBuilder(options, settings)
+    if executor == "ray" or not isinstance(executor, str):
+        with held_off():
             from twinjit.clusters import make_remote_builder
         builder = make_remote_builder(executor, options)
         if builder:
             return builder
     raise ConfigError(
-        f"executor is {executor!r}; give 'thread' (or None), 'ray', a concurrent.futures.Executor, "
-        "or a distributed.Client"
+        f"executor is {executor!r}; give 'thread' (or None), 'process', 'ray', a "
+        "concurrent.futures.Executor, or a distributed.Client"
     )

@@ -23,7 +23,7 @@ from twinjit.settings_values import (
     place_of_url,
 )
 
-__all__ = ["Confirm", "Settings", "parse_duration", "parse_size"]
+__all__ = ["Confirm", "Settings", "environment_of_workers", "parse_duration", "parse_size"]
 
 Confirm = Literal["never", "always"]
 """Whether hits are compared in full with the program that the code was compiled from."""
@@ -33,6 +33,9 @@ _DAY = 86400.0
 _PREFIX = "TWINJIT_"
 _FILE_VARIABLE = f"{_PREFIX}SETTINGS"
 _PATHS = ("cache_dir", "shared_secret_file", "trace")
+
+# What would run code of the user's in a process of ours, or lead to another Python's modules.
+_NOT_FOR_WORKERS = ("PYTHON", "COVERAGE_", "COV_CORE_")
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,12 @@ class Settings:
         Absolute path of the file that compilers write a trace to, with ``%p`` for the number of the
         process; None for none.
     workers
-        How many programs that were submitted a compiler compiles at a time; None for as many as
-        there are cores that this process may use.
+        How many programs that were submitted a compiler compiles at a time, and how many isolated
+        workers it starts at most; None for as many as there are cores that this process may use.
+    compile_timeout
+        Seconds that an isolated worker may take over one program; None for no limit.
+    worker_memory_bytes
+        Bytes of memory that an isolated worker may map for one program; None for no limit.
 
     Raises
     ------
@@ -99,6 +106,8 @@ class Settings:
     target: str = "host"
     trace: str | None = None
     workers: int | None = None
+    compile_timeout: float | None = None
+    worker_memory_bytes: int | None = 4096 * _MIB
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -197,6 +206,11 @@ class Settings:
         sources.update(dict.fromkeys(given, "given"))
         object.__setattr__(settings, "_loaded_from", sources)
         return settings
+
+
+def environment_of_workers() -> dict[str, str]:
+    """Give the environment for processes that compile, without what would make Python run more."""
+    return {key: text for key, text in os.environ.items() if not key.startswith(_NOT_FOR_WORKERS)}
 
 
 class _Found(NamedTuple):

@@ -272,6 +272,10 @@ KINDS = {
     "workers": Kind(
         _is_count, f"a whole number, 1 to {MOST_WORKERS}", parse=_parse_count, optional=True
     ),
+    "compile_timeout": _time("0.001 to 1e6 seconds", 1e-3, LONGEST_WAIT, optional=True),
+    "worker_memory_bytes": Kind(
+        _is_size, "a whole number of bytes, 0 or more", parse=parse_size, optional=True
+    ),
 }
 """The attributes of `Settings`, by name."""
 

@@ -80,3 +80,13 @@ def transfer(capsule: object) -> Program:
     """
     Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
     """
+
+def write(capsule: object) -> bytes:
+    """
+    Write a live module or operation as bytecode for ``read_written``, with all locations. Releases the GIL as ``fingerprint`` does.
+    """
+
+def read_written(bytecode: bytes) -> Program:
+    """
+    Read, in this process or another, what ``write`` wrote. Releases the GIL.
+    """

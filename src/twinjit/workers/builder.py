@@ -1,0 +1,221 @@
+"""Programs that are read and compiled in workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any, cast
+
+from twinjit.artifact import Artifact, decode, encode
+from twinjit.build import BuildOptions
+from twinjit.confirmation import Verdict
+from twinjit.constants import Constants
+from twinjit.errors import ArtifactError, CompilationTimeoutError, ExecutorError, MemoryLimitError
+from twinjit.key import Key, frame
+from twinjit.lazily import lazily
+from twinjit.lowering import ResolvedPipeline
+from twinjit.plain import error_from_plain
+from twinjit.report import Clock
+from twinjit.settings import Settings
+from twinjit.source import LiveModule, Source, SourceBytes
+from twinjit.stop import Stop
+from twinjit.subject import load_mlir
+from twinjit.workers import crash, jobs
+from twinjit.workers.messages import Message
+from twinjit.workers.pool import POOL
+from twinjit.workers.process import Worker, WorkerEnded
+
+__all__ = ["WorkerBuilder", "WorkerSubject"]
+
+
+class WorkerBuilder:
+    """Reads and compiles in workers, which all such builders of a process share."""
+
+    def __init__(self, options: BuildOptions, settings: Settings) -> None:
+        self.options = options
+        self.settings = settings
+        self.limit = settings.workers or len(os.sched_getaffinity(0))
+        self._is_closed = False
+        POOL.join(self)
+
+    def open(self, source: Source, clock: Clock, stop: Stop) -> WorkerSubject:
+        """Take a program for one call. No process is started for that."""
+        return WorkerSubject(source, clock, stop, self)
+
+    def close(self) -> None:
+        """End the workers, unless other builders are open that use them."""
+        self._is_closed = True
+        POOL.leave(self)
+
+    def check(self) -> None:
+        """Refuse to go on when closed.
+
+        Raises
+        ------
+        ExecutorError
+            If it is.
+        """
+        if self._is_closed:
+            raise ExecutorError("the compiler is closed")
+
+
+class WorkerSubject:
+    """A program that a worker reads and compiles; see `Subject`.
+
+    It has a worker from when it is read until it is compiled, or let go of.
+    """
+
+    def __init__(self, source: Source, clock: Clock, stop: Stop, builder: WorkerBuilder) -> None:
+        self.source = source
+        self._clock = clock
+        self._stop = stop
+        self._builder = builder
+        self._worker: Worker | None = None
+        self._deadline: float | None = None
+
+    @property
+    def fingerprint(self) -> bytes | None:
+        """None for a program that has none."""
+        told = self._read.header["fingerprint"]
+        return None if told is None else bytes.fromhex(told)
+
+    @property
+    def why_unknown(self) -> str:
+        """Why it has no fingerprint."""
+        return cast(str, self._read.header["why_unknown"])
+
+    @property
+    def resolved(self) -> ResolvedPipeline:
+        """The pipeline that it gets."""
+        told = self._read.header
+        if "unresolved" in told:
+            raise error_from_plain(told["unresolved"])
+        return jobs.resolved_from_plain(told["resolved"])
+
+    def constants(self) -> Constants:
+        """Return the large constants that the policy takes for parameters."""
+        return Constants(tuple(self._read.header["types"]), tuple(self._read.sections))
+
+    def judge(self, artifact: Artifact) -> Verdict:
+        """Say whether an artifact is of this very program."""
+        answer = self._ask({"do": "judge"}, [encode(artifact)])
+        return cast(Verdict, answer.header["verdict"])
+
+    def build(self, key: Key) -> Artifact:
+        """Compile it, and let go of the worker."""
+        answer = self._ask({"do": "build"}, [frame(key.parts)])
+        self._give_back(answer)
+        self._clock.split(answer.header["phases"])
+        try:
+            artifact = decode(answer.sections[0])
+        except ArtifactError as error:
+            raise ExecutorError(f"a worker's artifact is damaged: {error}") from error
+        if artifact.key_digest != key.digest:
+            raise ExecutorError("a worker's artifact is of another key than was asked for")
+        return artifact
+
+    def close(self) -> None:
+        """Let go of the worker."""
+        worker = self._worker
+        if worker and worker.is_busy:  # an exception has ended the exchange
+            self._worker = None
+            POOL.discard(worker)
+        elif worker:
+            self._give_back(self._ask({"do": "end"}))
+
+    @lazily
+    def _program(self) -> tuple[SourceBytes, bool]:
+        """What to send, and whether it was a live module."""
+        source = self.source
+        if isinstance(source, SourceBytes):
+            return source, False
+        return SourceBytes(_written(source, self._clock), jobs.LIVE), True
+
+    @lazily
+    def _read(self) -> Message:
+        source, is_live = self._program
+        self._worker = POOL.borrow(self._builder.limit, self._check)
+        self._clock.lap("worker")
+        settings = self._builder.settings
+        if settings.compile_timeout is not None:
+            self._deadline = monotonic() + settings.compile_timeout
+        request = {
+            "do": "read",
+            "options": jobs.options_to_plain(self._builder.options),
+            "source": jobs.source_to_plain(source, is_live=is_live),
+            "memory": settings.worker_memory_bytes,
+            "directory": _directory(),
+        }
+        answer = self._ask(request, [source.data])
+        self._clock.split(answer.header["phases"])
+        return answer
+
+    def _check(self) -> None:
+        self._stop.check()
+        self._builder.check()
+        if self._deadline is not None and monotonic() >= self._deadline:
+            raise CompilationTimeoutError(
+                f"compiling {self._program[0].name} took longer than compile_timeout, "
+                f"{self._builder.settings.compile_timeout:g} s; its worker was ended"
+            )
+
+    def _ask(self, request: dict[str, Any], sections: Sequence[bytes] = ()) -> Message:
+        worker = self._worker
+        if worker is None:
+            raise LookupError("the program was compiled or let go of")
+        try:
+            answer = worker.exchange(Message(request, sections), self._check)
+        except WorkerEnded as ended:
+            raise self._told(ended, worker) from None
+        finally:
+            if worker.is_busy:
+                self._worker = None
+                POOL.discard(worker)
+        if "error" in answer.header:
+            raise error_from_plain(answer.header["error"])
+        if "out_of_memory" in answer.header:
+            raise MemoryLimitError(
+                f"compiling {self._program[0].name} took more memory than a worker may have: raise "
+                "worker_memory_bytes, or set it to none"
+            )
+        if "failure" in answer.header:
+            raise ExecutorError(f"a worker failed:\n{answer.header['failure']}")
+        return answer
+
+    def _told(self, ended: WorkerEnded, worker: Worker) -> Exception:
+        if ended.status is None:
+            return ExecutorError(
+                "the process that isolated workers are forked from was ended from outside, and its "
+                "workers with it; compile again"
+            )
+        builder = self._builder
+        return crash.describe(
+            ended.status,
+            worker.page,
+            ended.output,
+            self._program[0],
+            builder.options,
+            builder.settings,
+        )
+
+    def _give_back(self, answer: Message) -> None:
+        worker, self._worker = self._worker, None
+        if worker and answer.header["retires"]:
+            POOL.discard(worker)
+        elif worker:
+            POOL.give_back(worker, self._builder.limit)
+
+
+def _directory() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return None
+
+
+def _written(module: LiveModule, clock: Clock) -> bytes:
+    load_mlir(clock)
+    from twinjit._native import _mlir
+
+    return _mlir.write(module.capsule)

@@ -1,0 +1,112 @@
+"""What workers are told and answer, as messages.
+
+A worker has one program at a time. Each line is a request and its answer; both have sections where
+that is said. Instead of any answer there may be ``{"error": ...}``, as in ``plain.py``, or
+``{"failure": text}`` where the worker itself failed, and ``{"out_of_memory": true}``.
+
+=========================================================  =========================================
+request                                                    answer
+=========================================================  =========================================
+``{"do": "read", "options": …, "source": …,                ``{"fingerprint": hexadecimal or null,
+"memory": bytes or null,                                   "why_unknown": text, "phases": …,
+"directory": text or null}``; the program                  "resolved": … or "unresolved": an error,
+                                                           "types": [text]}``; a section for each
+                                                           large constant, of these types
+``{"do": "judge"}``; an entry                              ``{"verdict": text}``
+``{"do": "build"}``; the key's framing                     ``{"phases": …, "retires": bool}``: the
+                                                           worker has had enough; an entry
+``{"do": "end"}``                                          ``{"retires": bool}``
+=========================================================  =========================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from twinjit.build import BuildOptions
+from twinjit.foreign import Bundle
+from twinjit.lowering import ResolvedPipeline
+from twinjit.pipeline import Pipeline
+from twinjit.policy import Policy
+from twinjit.source import SourceBytes
+from twinjit.target import Target
+
+__all__ = [
+    "LIVE",
+    "options_from_plain",
+    "options_to_plain",
+    "resolved_from_plain",
+    "resolved_to_plain",
+    "source_from_plain",
+    "source_to_plain",
+]
+
+LIVE = "<live module>"
+"""The name of what was a live module, and is now what ``_mlir.write`` made of it."""
+
+
+def options_to_plain(options: BuildOptions) -> dict[str, Any]:
+    """Give what `options_from_plain` reads."""
+    target = options.target
+    return {
+        "pipeline": options.pipeline,
+        "opt_level": options.opt_level,
+        "target": [target.triple, target.cpu, target.features],
+        "policy": options.policy.text,
+        "keeps_program": options.keeps_program,
+    }
+
+
+def options_from_plain(data: dict[str, Any]) -> BuildOptions:
+    """Make options that give the same keys and code."""
+    return BuildOptions(
+        data["pipeline"],
+        data["opt_level"],
+        Target(*data["target"]),
+        Policy.from_text(data["policy"]),
+        data["keeps_program"],
+    )
+
+
+class _NamedBundle(Bundle):
+    """Another package, as far as messages name it: its dialects are known where it is loaded."""
+
+    def registers_operation(self, name: str) -> bool:
+        raise NotImplementedError(f"asked of {self} in a worker: {name}")
+
+    def registers_dialect(self, namespace: str) -> bool:
+        raise NotImplementedError(f"asked of {self} in a worker: {namespace}")
+
+
+def source_to_plain(source: SourceBytes, *, is_live: bool) -> dict[str, Any]:
+    """Give what `source_from_plain` reads, but for the program itself."""
+    bundle = source.bundle
+    return {
+        "name": source.name,
+        "language": source.language,
+        "is_live": is_live,
+        "bundle": bundle and [bundle.package, bundle.distribution],
+    }
+
+
+def source_from_plain(data: dict[str, Any], program: bytes) -> SourceBytes:
+    """Make a source that is read as the one that was handed in."""
+    named = data["bundle"]
+    bundle = named and _NamedBundle(named[0], named[1] and tuple(named[1]))
+    return SourceBytes(program, data["name"], data["language"], bundle)
+
+
+def resolved_to_plain(resolved: ResolvedPipeline) -> dict[str, Any]:
+    """Give what `resolved_from_plain` reads."""
+    return asdict(resolved)
+
+
+def resolved_from_plain(data: dict[str, Any]) -> ResolvedPipeline:
+    """Make the same resolved pipeline."""
+    return ResolvedPipeline(
+        Pipeline(**data["pipeline"]),
+        tuple((name, value) for name, value in data["key_parts"]),
+        data["file_reader"],
+        data["is_self_contained"],
+    )

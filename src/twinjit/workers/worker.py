@@ -1,0 +1,181 @@
+"""What runs in a worker: jobs, one after another, until the other end closes the socket."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import select
+import socket
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from twinjit._native import _mlir
+from twinjit.artifact import decode, encode
+from twinjit.constants import NO_CONSTANTS
+from twinjit.errors import TwinjitError
+from twinjit.key import Key
+from twinjit.lazily import lazily
+from twinjit.plain import error_to_plain
+from twinjit.report import Clock
+from twinjit.stop import Stop
+from twinjit.subject import LocalSubject
+from twinjit.workers import jobs
+from twinjit.workers.messages import Message, receive, send
+
+__all__ = ["serve"]
+
+# What a worker keeps of all the programs that it saw is not known in full; the next one is 1 ms
+# away.
+_MOST_PROGRAMS = 2_000
+_MOST_GROWTH = 256 << 20  # of resident memory, in bytes
+
+_OUTPUT_LIMIT = 16 << 20  # bytes that it may write to its standard error, which is memory
+_PAGE = resource.getpagesize()
+
+
+class _Written(LocalSubject):
+    """What was a live module in another process."""
+
+    @lazily
+    def program(self) -> _mlir.Program:
+        """In a private context."""
+        data = self.source.data  # type: ignore[union-attr]  # made of bytes by _Worker
+        read = _mlir.read_written(data)
+        self._clock.lap("parse")
+        return read
+
+
+class _Worker:
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._subject: LocalSubject | None = None
+        self._clock = Clock()
+        self._programs = 0
+        self._first_resident = _memory()[1]
+
+    def serve(self) -> None:
+        while message := receive(self._channel, self._wait):
+            send(self._channel, self._answer(message), self._wait)
+
+    def _wait(self, writing: bool) -> None:
+        select.select([] if writing else [self._channel], [self._channel] if writing else [], [])
+
+    def _answer(self, message: Message) -> Message:
+        try:
+            return self._done(message.header, message.sections)
+        except TwinjitError as error:
+            return Message({"error": error_to_plain(error)})
+        except MemoryError:
+            self._subject = None
+            return Message({"out_of_memory": True})
+        except Exception:
+            return Message({"failure": traceback.format_exc()})
+
+    def _done(self, header: dict[str, Any], sections: Sequence[bytes]) -> Message:
+        match header["do"]:
+            case "read":
+                return self._read(header, sections[0])
+            case "judge":
+                return Message({"verdict": self._program().judge(decode(sections[0]))})
+            case "build":
+                entry = encode(self._program().build(Key.from_framing(sections[0])))
+                return Message({"phases": self._clock.phases, "retires": self._end()}, [entry])
+            case "end":
+                return Message({"retires": self._end()})
+            case unknown:
+                raise LookupError(f"asked to {unknown!r}")
+
+    def _read(self, header: dict[str, Any], program: bytes) -> Message:
+        self._programs += 1
+        _limit_memory(header["memory"])
+        _enter(header["directory"])
+        options = jobs.options_from_plain(header["options"])
+        source = jobs.source_from_plain(header["source"], program)
+        kind = _Written if header["source"]["is_live"] else LocalSubject
+        self._clock = Clock()
+        self._subject = subject = kind(source, self._clock, Stop(), options)
+        fingerprint = subject.fingerprint
+        constants = NO_CONSTANTS if fingerprint is None else subject.constants()
+        answer = {
+            "fingerprint": fingerprint and fingerprint.hex(),
+            "why_unknown": subject.why_unknown,
+            "phases": self._clock.phases,
+            "types": constants.types,
+            **_resolution(subject),
+        }
+        return Message(answer, constants.contents)
+
+    def _end(self) -> bool:
+        """Let go of the program; say whether this worker has had enough."""
+        if self._subject:
+            self._subject.close()
+        self._subject = None
+        _limit_memory(None)
+        growth = _memory()[1] - self._first_resident
+        return self._programs >= _MOST_PROGRAMS or growth > _MOST_GROWTH
+
+    def _program(self) -> LocalSubject:
+        if self._subject is None:
+            raise LookupError("there is no program")
+        return self._subject
+
+
+def _resolution(subject: LocalSubject) -> dict[str, Any]:
+    try:
+        return {"resolved": jobs.resolved_to_plain(subject.resolved)}
+    except TwinjitError as error:
+        return {"unresolved": error_to_plain(error)}
+
+
+def serve(channel: socket.socket) -> None:
+    """Serve jobs until the other end closes the socket."""
+    gc.enable()
+    _set_limit(resource.RLIMIT_CORE, 0)  # some 300 MB of the libraries, for each program
+    _set_limit(resource.RLIMIT_FSIZE, _OUTPUT_LIMIT)
+    _offer_first()
+    channel.setblocking(False)
+    _Worker(channel).serve()
+
+
+def _offer_first() -> None:
+    """Have the kernel, when memory runs out, end this process rather than the user's."""
+    try:
+        with open("/proc/self/oom_score_adj", "r+") as file:
+            score = int(file.read())
+            file.seek(0)
+            file.write(str(min(1000, score + 500)))
+    except OSError:  # without it the kernel goes by size
+        pass
+
+
+def _enter(directory: str | None) -> None:
+    """Have passes find files by the paths that their user knows."""
+    try:
+        os.chdir(directory or "/")
+    except OSError:
+        os.chdir("/")
+
+
+def _limit_memory(limit: int | None) -> None:
+    """Let this process map so many bytes more than it has; None for no limit."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    _set_limit(resource.RLIMIT_AS, most if limit is None else _memory()[0] + limit)
+
+
+def _set_limit(kind: int, value: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard) if value != resource.RLIM_INFINITY else hard
+    resource.setrlimit(kind, (value, hard))
+
+
+def _memory() -> tuple[int, int]:
+    """Mapped and resident bytes of this process."""
+    descriptor = os.open("/proc/self/statm", os.O_RDONLY)
+    try:
+        mapped, resident = os.read(descriptor, 100).split()[:2]
+    finally:
+        os.close(descriptor)
+    return int(mapped) * _PAGE, int(resident) * _PAGE

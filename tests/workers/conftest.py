@@ -1,0 +1,17 @@
+"""Fixtures of the tests of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from twinjit.workers.pool import POOL
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    """Start each test without processes."""
+    POOL.end()
+    yield
+    POOL.end()
