@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
+    from twinjit.workers.reproduction import Reproduction, reproduce_crash
 
 __all__ = [
     "NAMED_PIPELINES",
@@ -50,6 +51,7 @@ __all__ = [
     "Pipeline",
     "Policy",
     "Report",
+    "Reproduction",
     "Settings",
     "SharedStore",
     "Signature",
@@ -67,6 +69,7 @@ __all__ = [
     "import_bundle",
     "parse_duration",
     "parse_size",
+    "reproduce_crash",
 ]
 
 __version__ = "0.1.0"
@@ -77,6 +80,7 @@ _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "SharedStore": "store.shared",
+    **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }
 
 

@@ -32,7 +32,7 @@ _MIB = 1024**2
 _DAY = 86400.0
 _PREFIX = "TWINJIT_"
 _FILE_VARIABLE = f"{_PREFIX}SETTINGS"
-_PATHS = ("cache_dir", "shared_secret_file")
+_PATHS = ("cache_dir", "crash_dir", "shared_secret_file")
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,9 @@ class Settings:
         entries. Not shown by ``repr``.
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
+    crash_dir
+        Absolute path of the folder in which reproducers of crashes are saved, with the programs in
+        them; None to save none.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Settings:
     shared_max_entry_bytes: int = 64 * _MIB
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
+    crash_dir: str | None = None
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -156,7 +160,9 @@ class Settings:
         Of each, the first counts that there is: what is given here; the variable ``TWINJIT_`` and
         its name in capitals, unless that is empty; what the file at `file_path` says; the default.
         ``docs/settings.md`` says how values are written. Without any of these, `cache_dir` is
-        ``$XDG_CACHE_HOME/twinjit``, else ``~/.cache/twinjit``. What is not used is not checked.
+        ``$XDG_CACHE_HOME/twinjit``, else ``~/.cache/twinjit``, and `crash_dir` is
+        ``$XDG_STATE_HOME/twinjit/crashes``, else ``~/.local/state/twinjit/crashes``. What is not
+        used is not checked.
 
         Parameters
         ----------
@@ -210,6 +216,8 @@ def _find(env: Mapping[str, str], given: Mapping[str, object]) -> dict[str, _Fou
     switch, secret_file = found.pop("cache", None), found.pop("shared_secret_file", None)
     if "cache_dir" not in given:
         found["cache_dir"] = _choose_directory(switch, found.get("cache_dir"), env)
+    if "crash_dir" not in {**given, **found}:
+        found["crash_dir"] = _default_crash_directory(env)
     if secret_file is not None:
         found["shared_secret"] = _choose_secret(secret_file, found.get("shared_secret"))
     return found
@@ -285,9 +293,19 @@ def _default_directory(env: Mapping[str, str]) -> _Found:
             stacklevel=5,
         )
         return _Found(None, "default", "cache_dir")
-    named = base == env.get("XDG_CACHE_HOME")
-    source = "XDG_CACHE_HOME" if named else "default"
-    return _Found(os.path.join(base, "twinjit"), source, source)
+    return _in_base(base, "XDG_CACHE_HOME", "twinjit", env)
+
+
+def _default_crash_directory(env: Mapping[str, str]) -> _Found:
+    base = _base(env, "XDG_STATE_HOME", os.path.join(".local", "state"))
+    if base is None:
+        return _Found(None, "default", "crash_dir")
+    return _in_base(base, "XDG_STATE_HOME", os.path.join("twinjit", "crashes"), env)
+
+
+def _in_base(base: str, variable: str, folder: str, env: Mapping[str, str]) -> _Found:
+    source = variable if base == env.get(variable) else "default"
+    return _Found(os.path.join(base, folder), source, source)
 
 
 def _base(env: Mapping[str, str], variable: str, folder: str) -> str | None:

@@ -253,6 +253,7 @@ KINDS = {
         lambda value: _is_word(value) and value.lower() != "native",
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
     ),
+    "crash_dir": Kind(_is_path, "an absolute path as text", optional=True),
 }
 """The attributes of `Settings`, by name."""
 

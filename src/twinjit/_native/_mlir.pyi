@@ -80,3 +80,8 @@ def transfer(capsule: object) -> Program:
     """
     Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
     """
+
+def note_activity(page: object) -> None:
+    """
+    Note phases and passes on the page of a worker, given what ``_llvm.install_crash_handlers`` returned. Holds the GIL.
+    """
