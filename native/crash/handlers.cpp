@@ -56,7 +56,7 @@ void noteSignal(int signal, siginfo_t *info, void *context) {
     page->signal = signal;
   }
   prctl(PR_SET_DUMPABLE, 0); // a core_pattern with a pipe takes no notice of RLIMIT_CORE
-  raise(signal);             // whose default action this handler's end has restored
+  raise(signal);             // whose default action SA_RESETHAND has restored
 }
 
 void onFatalError(void *, const char *reason, bool) {

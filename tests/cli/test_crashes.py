@@ -70,3 +70,11 @@ def test_what_cannot_be_read(fails, save, tmp_path):
     with open(f"{path}/crash.json", "a") as file:
         file.write("}")
     assert "crash.json: this is not JSON" in fails(4, "reproduce-crash", path)
+
+
+def test_no_terminal_obeys_what_a_reproducer_says(cli, save):
+    made = job(IDENTITY, ending=Ending("SIGSEGV", cause="\x1b[2J\x07"))
+    path = save(dataclasses.replace(made, toolchain={"lib\x1b[2J": "00"}))
+    result = cli("reproduce-crash", path)
+    assert result.exit_code == 1
+    assert (result.stdout + result.stderr).replace("\n", "").isprintable()

@@ -8,7 +8,7 @@ import typer
 
 import twinjit
 from twinjit.cli.options import Json
-from twinjit.cli.show import print_json, stderr, stdout
+from twinjit.cli.show import print_json, printable, stderr, stdout
 
 __all__ = ["reproduce_crash"]
 
@@ -54,9 +54,10 @@ def reproduce_crash(directory: Directory, *, timeout: Timeout = None, json: Json
 
 def _show(found: twinjit.Reproduction) -> None:
     for warning in found.warnings:
-        stderr().print(f"warning: {warning}")
+        stderr().print(f"warning: {printable(warning)}")
     console = stdout()
-    console.print(f"recorded  {found.recorded}", highlight=False)
+    console.print(f"recorded  {printable(found.recorded)}", highlight=False)
     if found.found:
-        console.print(f"now       {found.found}", highlight=False)
+        lines = map(printable, found.found.splitlines())
+        console.print("now       " + "\n".join(lines), highlight=False)
     console.print(_SAYS[found.outcome], highlight=False)
