@@ -14,8 +14,9 @@ settings.load_profile("twinjit")
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory, monkeypatch):
-    """Keep the user's cache out of the tests, and theirs out of each other's."""
+    """Keep the user's folders out of the tests, and theirs out of each other's."""
     monkeypatch.setenv("TWINJIT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("TWINJIT_CRASH_DIR", str(tmp_path_factory.mktemp("crashes")))
     monkeypatch.setenv("TWINJIT_SETTINGS", "off")
     twinjit._kept_compiler.cache_clear()
 

@@ -17,6 +17,10 @@ from twinjit.settings_values import KINDS
 
 PACKAGE = Path(__file__).parent.parent / "src" / "twinjit"
 HOME = {"HOME": "/home/ada"}
+IN_HOME = {
+    "cache_dir": "/home/ada/.cache/twinjit",
+    "crash_dir": "/home/ada/.local/state/twinjit/crashes",
+}
 BOTTOM = (
     "artifact.py",
     "entry.py",
@@ -30,7 +34,7 @@ BOTTOM = (
 
 def test_defaults() -> None:
     settings = Settings.load(HOME)
-    assert settings == Settings(cache_dir="/home/ada/.cache/twinjit")
+    assert settings == Settings(**IN_HOME)
     assert (settings.cache_max_bytes, settings.memory_max_bytes) == (1024**3, 256 * 1024**2)
 
 
@@ -54,6 +58,26 @@ def test_directory(variables: dict[str, str], directory: str | None) -> None:
     assert Settings.load(HOME | variables).cache_dir == directory
 
 
+@pytest.mark.parametrize(
+    ("variables", "directory", "source"),
+    [
+        ({}, IN_HOME["crash_dir"], "default"),
+        ({"XDG_STATE_HOME": "/xdg"}, "/xdg/twinjit/crashes", "XDG_STATE_HOME"),
+        ({"XDG_STATE_HOME": "relative"}, IN_HOME["crash_dir"], "default"),
+        ({"TWINJIT_CRASH_DIR": "~/x", "XDG_STATE_HOME": "/xdg"}, "/home/ada/x", None),
+        ({"TWINJIT_CRASH_DIR": "x"}, os.path.abspath("x"), None),
+        ({"TWINJIT_CRASH_DIR": "none"}, None, None),
+        ({"HOME": "relative"}, None, "default"),
+    ],
+)
+def test_the_folder_of_crashes(
+    variables: dict[str, str], directory: str | None, source: str | None
+) -> None:
+    settings = Settings.load(HOME | {"TWINJIT_CACHE": "off"} | variables)
+    assert settings.crash_dir == directory
+    assert settings.sources["crash_dir"] == (source or "TWINJIT_CRASH_DIR")
+
+
 def test_a_relative_directory_becomes_absolute() -> None:
     settings = Settings.load({"TWINJIT_CACHE_DIR": "here"})
     assert settings.cache_dir == os.path.abspath("here")
@@ -63,6 +87,7 @@ def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TWINJIT_CACHE_DIR", "~/cache")
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.setenv("TWINJIT_CACHE_MAX_BYTES", "7M")
+    monkeypatch.setenv("TWINJIT_CRASH_DIR", "none")
     assert Settings.load() == Settings(cache_dir="/home/ada/cache", cache_max_bytes=7 * 1024**2)
 
 
@@ -105,6 +130,7 @@ OTHERS = {
     "workers": ("3", 3),
     "compile_timeout": ("2min", 120.0),
     "worker_memory_bytes": ("none", None),
+    "crash_dir": ("/crashes", "/crashes"),
 }
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 
@@ -120,7 +146,7 @@ def test_each_variable(name: str) -> None:
     settings = Settings.load(HOME | {variable: text})
     assert getattr(settings, name) == value
     assert settings.sources[name] == variable
-    expected = {"cache_dir": "/home/ada/.cache/twinjit"} | {name: value}
+    expected = IN_HOME | {name: value}
     assert settings == Settings(**expected)
 
 
@@ -162,7 +188,7 @@ def test_sources() -> None:
 
 def test_sources_are_no_part_of_the_value() -> None:
     loaded = Settings.load(HOME | {"TWINJIT_CONFIRM": "always"})
-    built = Settings(cache_dir="/home/ada/.cache/twinjit", confirm="always")
+    built = Settings(**IN_HOME, confirm="always")
     assert (loaded, hash(loaded), repr(loaded)) == (built, hash(built), repr(built))
     assert loaded.sources != built.sources
     loaded.sources.clear()
@@ -208,6 +234,7 @@ def test_home_is_that_of_the_environment() -> None:
         ("cache_dir", Path("/x")),
         *((name, bad) for name in NAMES if "bytes" in name for bad in (-1, 1.0, True, "1K")),
         *((name, None) for name in NAMES if name.endswith("max_bytes")),
+        ("crash_dir", "here"),
         ("cache_max_bytes", 1 << 63),
         *(
             (name, bad)
@@ -260,7 +287,7 @@ def test_errors_show_no_secrets() -> None:
     [
         (name, bad)
         for name in NAMES
-        if name not in ("cache_dir", "shared_secret", "trace")
+        if name not in ("cache_dir", "crash_dir", "shared_secret", "trace")
         for bad in " ?"
     ]
     + [

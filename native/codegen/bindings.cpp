@@ -137,6 +137,9 @@ void bind(nb::module_ &module); // native/llvmir/bindings.cpp
 namespace twinjit::forks {
 void bind(nb::module_ &module); // native/forks/bindings.cpp
 }
+namespace twinjit::crash {
+void bind(nb::module_ &module); // native/crash/bindings.cpp
+}
 
 NB_MODULE(_llvm, m) {
   using namespace twinjit;
@@ -219,6 +222,7 @@ NB_MODULE(_llvm, m) {
       "symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.");
 
   forks::bind(m);
+  crash::bind(m);
   call::bind(m);
   llvmir::bind(m);
 }

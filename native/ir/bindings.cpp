@@ -1,5 +1,6 @@
 // Python face of the part that needs MLIR. Every entry point says what it does with the GIL.
 #include "codegen/host.h"
+#include "common/activity.h"
 #include "common/bytes_python.h"
 #include "common/outline_python.h"
 #include "common/raise.h"
@@ -421,4 +422,12 @@ NB_MODULE(_mlir, m) {
   bindPipeline(m);
   bindProgram(m);
   bindReading(m);
+  m.def(
+      "note_activity",
+      [](const nb::capsule &page) {
+        activity = static_cast<Activity *>(page.data("twinjit.activity"));
+      },
+      "page"_a, nb::sig("def note_activity(page: object) -> None"),
+      "Note phases and passes on the page of a worker, given what "
+      "``_llvm.install_crash_handlers`` returned. Holds the GIL.");
 }

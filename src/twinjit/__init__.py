@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
+    from twinjit.workers.reproduction import Reproduction, reproduce_crash
 
 __all__ = [
     "NAMED_PIPELINES",
@@ -52,6 +53,7 @@ __all__ = [
     "Pipeline",
     "Policy",
     "Report",
+    "Reproduction",
     "Settings",
     "SharedStore",
     "Signature",
@@ -69,6 +71,7 @@ __all__ = [
     "import_bundle",
     "parse_duration",
     "parse_size",
+    "reproduce_crash",
 ]
 
 __version__ = "0.1.0"
@@ -80,6 +83,7 @@ _LATER = {
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "CompileFuture": "jobs.future",
     "SharedStore": "store.shared",
+    **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }
 
 

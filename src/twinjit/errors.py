@@ -35,6 +35,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "ReproducerError",
     "SealError",
     "SignatureError",
     "TargetError",
@@ -208,6 +209,10 @@ class BundleError(TwinjitError, ValueError):
 
 class SealError(ArtifactError):
     """An entry of a store is not signed with the store's secret for the name it has."""
+
+
+class ReproducerError(TwinjitError, ValueError):
+    """A directory is not the reproducer of a crash, or not all of one."""
 
 
 class KeyPartError(TwinjitError, ValueError):

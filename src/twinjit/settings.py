@@ -32,7 +32,7 @@ _MIB = 1024**2
 _DAY = 86400.0
 _PREFIX = "TWINJIT_"
 _FILE_VARIABLE = f"{_PREFIX}SETTINGS"
-_PATHS = ("cache_dir", "shared_secret_file", "trace")
+_PATHS = ("cache_dir", "crash_dir", "shared_secret_file", "trace")
 
 # What would run code of the user's in a process of ours, or lead to another Python's modules.
 _NOT_FOR_WORKERS = ("PYTHON", "COVERAGE_", "COV_CORE_")
@@ -85,6 +85,9 @@ class Settings:
         Seconds that an isolated worker may take over one program; None for no limit.
     worker_memory_bytes
         Bytes of memory that an isolated worker may map for one program; None for no limit.
+    crash_dir
+        Absolute path of the folder in which reproducers of crashes are saved, with the programs in
+        them; None to save none.
 
     Raises
     ------
@@ -108,6 +111,7 @@ class Settings:
     workers: int | None = None
     compile_timeout: float | None = None
     worker_memory_bytes: int | None = 4096 * _MIB
+    crash_dir: str | None = None
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -173,7 +177,9 @@ class Settings:
         Of each, the first counts that there is: what is given here; the variable ``TWINJIT_`` and
         its name in capitals, unless that is empty; what the file at `file_path` says; the default.
         ``docs/settings.md`` says how values are written. Without any of these, `cache_dir` is
-        ``$XDG_CACHE_HOME/twinjit``, else ``~/.cache/twinjit``. What is not used is not checked.
+        ``$XDG_CACHE_HOME/twinjit``, else ``~/.cache/twinjit``, and `crash_dir` is
+        ``$XDG_STATE_HOME/twinjit/crashes``, else ``~/.local/state/twinjit/crashes``. What is not
+        used is not checked.
 
         Parameters
         ----------
@@ -232,6 +238,8 @@ def _find(env: Mapping[str, str], given: Mapping[str, object]) -> dict[str, _Fou
     switch, secret_file = found.pop("cache", None), found.pop("shared_secret_file", None)
     if "cache_dir" not in given:
         found["cache_dir"] = _choose_directory(switch, found.get("cache_dir"), env)
+    if "crash_dir" not in {**given, **found}:
+        found["crash_dir"] = _default_crash_directory(env)
     if secret_file is not None:
         found["shared_secret"] = _choose_secret(secret_file, found.get("shared_secret"))
     return found
@@ -307,9 +315,19 @@ def _default_directory(env: Mapping[str, str]) -> _Found:
             stacklevel=5,
         )
         return _Found(None, "default", "cache_dir")
-    named = base == env.get("XDG_CACHE_HOME")
-    source = "XDG_CACHE_HOME" if named else "default"
-    return _Found(os.path.join(base, "twinjit"), source, source)
+    return _in_base(base, "XDG_CACHE_HOME", "twinjit", env)
+
+
+def _default_crash_directory(env: Mapping[str, str]) -> _Found:
+    base = _base(env, "XDG_STATE_HOME", os.path.join(".local", "state"))
+    if base is None:
+        return _Found(None, "default", "crash_dir")
+    return _in_base(base, "XDG_STATE_HOME", os.path.join("twinjit", "crashes"), env)
+
+
+def _in_base(base: str, variable: str, folder: str, env: Mapping[str, str]) -> _Found:
+    source = variable if base == env.get(variable) else "default"
+    return _Found(os.path.join(base, folder), source, source)
 
 
 def _base(env: Mapping[str, str], variable: str, folder: str) -> str | None:

@@ -276,6 +276,7 @@ KINDS = {
     "worker_memory_bytes": Kind(
         _is_size, "a whole number of bytes, 0 or more", parse=parse_size, optional=True
     ),
+    "crash_dir": Kind(_is_path, "an absolute path as text", optional=True),
 }
 """The attributes of `Settings`, by name."""
 

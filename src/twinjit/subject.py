@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from twinjit import confirmation, reader
+from twinjit._native._llvm import note_phase
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions, build_artifact
 from twinjit.confirmation import Verdict
@@ -126,6 +127,7 @@ class LocalSubject:
         """In a private context. Compiling consumes it."""
         self._stop.check()
         load_mlir(self._clock)
+        note_phase("parse")
         parsed = reader.read_to_compile(self.source)
         self._clock.lap("parse")
         self._stop.check()
@@ -156,6 +158,7 @@ class LocalSubject:
 
     def build(self, key: Key) -> Artifact:
         """Compile it, consuming the program."""
+        note_phase("passes")  # further ones are noted by the native core
         return build_artifact(
             self.program, key, self.resolved, self._options, self._clock, self._stop
         )
@@ -170,6 +173,7 @@ class LocalSubject:
 
         program = self.program
         self._stop.check()
+        note_phase("fingerprint")
         try:
             return _mlir.fingerprint(program, self._options.policy.text), ""
         except UnfingerprintableError as error:

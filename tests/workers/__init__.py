@@ -1,0 +1,1 @@
+"""Tests of processes that compile for this one."""

@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 
 class Stop:
@@ -99,6 +99,29 @@ def begin_import() -> None:
 
 def end_import() -> None:
     """End what ``begin_import`` began. Holds the GIL."""
+
+def install_crash_handlers(fd: int) -> object:
+    """
+    Map the page of a descriptor, and have all that ends this process noted there; once in a process. Returns what ``_mlir.note_activity`` takes. Raises OSError.
+    """
+
+def read_crash_page(data: bytes) -> tuple[bytes, bytes, int, bool, bool]:
+    """
+    What is noted on a page: phase, pass, signal, whether a stack had no more room, whether memory had run out.
+    """
+
+CRASH_PAGE_BYTES: int = 200
+
+def note_phase(phase: str) -> None:
+    """Note that a phase begins, where this is a worker."""
+
+def end_out_of_memory() -> NoReturn:
+    """Note that memory has run out, and end the process at once."""
+
+def overflow_deep_stack(bytes: int) -> None:
+    """
+    Use up the stack that LLVM's readers run on, to try what is told of it: no input is known that does.
+    """
 
 class Function:
     """

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from twinjit.errors import ArtifactError, BundleError, TwinjitError
+from twinjit.errors import ArtifactError, BundleError, ReproducerError, TwinjitError
 
 __all__ = [
     "DAMAGED",
@@ -32,12 +32,13 @@ IO_FAILED = 3
 """Exit code where a file or the cache's directory cannot be read or written."""
 
 DAMAGED = 4
-"""Exit code where an entry of the cache or of a bundle is not as it should be."""
+"""Exit code where an entry of the cache or of a bundle, or a reproducer, is not as it should be."""
 
 EXIT_CODES = (
     "Exit codes: 0 success; 1 the program cannot be compiled, run or identified; 2 wrong usage; "
-    "3 a file or the cache cannot be read or written; 4 an entry of the cache or of a bundle is "
-    "damaged. diff, and explain of two: 0 equal; 1 different; 2 any error."
+    "3 a file or the cache cannot be read or written; 4 an entry of the cache or of a bundle, or a "
+    "reproducer, is damaged. diff, and explain of two: 0 equal; 1 different; 2 any error. "
+    "reproduce-crash: 0 the same crash; 1 no crash; 5 another crash."
 )
 
 
@@ -57,7 +58,7 @@ def report_error(error: Exception) -> int:
     _say("error", "bold red", describe_error(error))
     if isinstance(error, OSError):
         return IO_FAILED
-    return DAMAGED if isinstance(error, (ArtifactError, BundleError)) else FAILED
+    return DAMAGED if isinstance(error, (ArtifactError, BundleError, ReproducerError)) else FAILED
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from twinjit.artifact import Artifact, decode, encode
 from twinjit.build import BuildOptions
 from twinjit.confirmation import Verdict
 from twinjit.constants import Constants
-from twinjit.errors import ArtifactError, CompilationTimeoutError, ExecutorError, MemoryLimitError
+from twinjit.errors import ArtifactError, CompilationTimeoutError, ExecutorError
 from twinjit.key import Key, frame
 from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline
@@ -22,6 +22,7 @@ from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import load_mlir
 from twinjit.workers import crash, jobs
+from twinjit.workers.limits import Limits
 from twinjit.workers.messages import Message
 from twinjit.workers.pool import POOL
 from twinjit.workers.process import Worker, WorkerEnded
@@ -174,11 +175,6 @@ class WorkerSubject:
                 POOL.discard(worker)
         if "error" in answer.header:
             raise error_from_plain(answer.header["error"])
-        if "out_of_memory" in answer.header:
-            raise MemoryLimitError(
-                f"compiling {self._program[0].name} took more memory than a worker may have: raise "
-                "worker_memory_bytes, or set it to none"
-            )
         if "failure" in answer.header:
             raise ExecutorError(f"a worker failed:\n{answer.header['failure']}")
         return answer
@@ -197,6 +193,7 @@ class WorkerSubject:
             self._program[0],
             builder.options,
             builder.settings,
+            Limits(builder.settings.worker_memory_bytes),
         )
 
     def _give_back(self, answer: Message) -> None:

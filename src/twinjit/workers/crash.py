@@ -1,87 +1,100 @@
-"""What ended a worker, told from what it left behind."""
+"""What is told of a worker that crashed: the one place that makes a `CompilerCrashed`."""
 
 from __future__ import annotations
 
 import os
-import signal
-from dataclasses import dataclass
-from typing import Any
 
 from twinjit.build import BuildOptions
 from twinjit.errors import CompilerCrashed, MemoryLimitError
+from twinjit.settings import Settings
 from twinjit.source import SourceBytes
+from twinjit.workers.crash_folder import save_reproducer
+from twinjit.workers.ending import Ending
+from twinjit.workers.limits import Limits
+from twinjit.workers.page import Crash, CrashPage, ending_on_memory_error, install
+from twinjit.workers.reproducer import Reproducer
 
-__all__ = ["Crash", "CrashPage", "describe", "install"]
+__all__ = [
+    "OUTPUT_BYTES",
+    "Crash",
+    "CrashPage",
+    "describe",
+    "ending_on_memory_error",
+    "install",
+    "tail",
+]
 
-_PAGE = os.sysconf("SC_PAGESIZE")
-_OUT_OF_MEMORY = (b"out of memory", b"bad_alloc", b"Allocation failed", b"Buffer allocation failed")
+OUTPUT_BYTES = 4096
+"""How much is kept of what a worker wrote."""
 
-
-@dataclass(frozen=True)
-class Crash:
-    """What a worker noted last."""
-
-    phase: str = ""
-    pass_name: str = ""
-    signal: int = 0
-    is_stack_overflow: bool = False
-    is_out_of_memory: bool = False
-
-
-class CrashPage:
-    """Memory that a worker shares with the process that it works for."""
-
-    def __init__(self, fd: int) -> None:
-        self.fd = fd
-
-    @classmethod
-    def create(cls) -> CrashPage:
-        """Make an empty page."""
-        fd = os.memfd_create("twinjit-crash", os.MFD_CLOEXEC)
-        os.ftruncate(fd, _PAGE)
-        return cls(fd)
-
-    def read(self) -> Crash:
-        """Read what the worker noted."""
-        return Crash()
-
-    def clear(self) -> None:
-        """Forget what was noted."""
-        os.pwrite(self.fd, bytes(_PAGE), 0)
-
-    def close(self) -> None:
-        """Let go of it; any number of times."""
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-
-def install(fd: int) -> None:
-    """Note in this process what it is at."""
+_NO_LIMITS = Limits()
 
 
 def describe(
     status: int,
-    page: CrashPage,  # noqa: ARG001
+    page: CrashPage,
     output: bytes,
     source: SourceBytes,
-    options: BuildOptions,  # noqa: ARG001
-    settings: Any,  # noqa: ARG001
+    options: BuildOptions,
+    settings: Settings,
+    limits: Limits = _NO_LIMITS,
 ) -> CompilerCrashed:
-    """Make the error that tells of a worker's end."""
-    text = output.decode(errors="replace").strip()
-    name = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else ""
-    how = f"by {name}" if name else f"with exit status {os.waitstatus_to_exitcode(status)}"
-    if any(words in output for words in _OUT_OF_MEMORY):
-        return MemoryLimitError(
-            f"compiling {source.name} took more memory than a worker may have: raise "
-            "worker_memory_bytes, or set it to none",
-            signal=name,
-            output=text,
-        )
-    return CompilerCrashed(
-        f"the compiler ended its process {how} on {source.name}"
-        + (f": {text.splitlines()[0]}" if text else ""),
-        signal=name,
+    """Say how a worker ended that nobody ended, and save a reproducer.
+
+    Trouble in saving is told in the message, and hides nothing.
+
+    Parameters
+    ----------
+    status
+        Its wait status, as `os.waitpid` gives it.
+    page
+        Its page.
+    output
+        What it wrote to its standard error since the job began, or the end of that.
+    source, options, limits
+        The job.
+    settings
+        Say where reproducers are saved.
+
+    Returns
+    -------
+    CompilerCrashed
+        A `MemoryLimitError` where memory had run out.
+    """
+    text = tail(output)
+    ending = Ending.of(os.waitstatus_to_exitcode(status), page.read(), text)
+    reproducer = Reproducer.of_now(source, options, limits, ending, text)
+    saved, how = _save(reproducer, settings.crash_dir)
+    kind = MemoryLimitError if ending.is_out_of_memory else CompilerCrashed
+    return kind(
+        f"compiling {source.name} ended the process that did it: {ending}"
+        f"{_advice(ending, limits)}{how}",
+        signal=ending.signal,
+        phase=ending.place,
         output=text,
+        reproducer=saved,
     )
+
+
+def tail(output: bytes) -> str:
+    """Read the end of what a process wrote, cut to `OUTPUT_BYTES`."""
+    return output[-OUTPUT_BYTES:].decode(errors="backslashreplace")
+
+
+def _advice(ending: Ending, limits: Limits) -> str:
+    if not ending.is_out_of_memory:
+        return ""
+    if limits.memory_bytes is None:
+        return " (no limit was set; the system gave no more)"
+    return f" (its limit is {limits.memory_bytes} bytes)"
+
+
+def _save(reproducer: Reproducer, folder: str | None) -> tuple[str | None, str]:
+    """Return the path of what was saved, and what to say of it."""
+    if folder is None:
+        return None, ""
+    try:
+        path = save_reproducer(reproducer, folder)
+    except OSError as error:
+        return None, f"; its reproducer cannot be saved: {error}"
+    return path, f"; to have it crash again: twinjit reproduce-crash {path}"

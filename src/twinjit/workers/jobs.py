@@ -2,7 +2,7 @@
 
 A worker has one program at a time. Each line is a request and its answer; both have sections where
 that is said. Instead of any answer there may be ``{"error": ...}``, as in ``plain.py``, or
-``{"failure": text}`` where the worker itself failed, and ``{"out_of_memory": true}``.
+``{"failure": text}`` where the worker itself failed.
 
 =========================================================  =========================================
 request                                                    answer

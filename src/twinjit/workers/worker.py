@@ -11,18 +11,19 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from twinjit._native import _mlir
 from twinjit.artifact import decode, encode
 from twinjit.constants import NO_CONSTANTS
 from twinjit.errors import TwinjitError
 from twinjit.key import Key
-from twinjit.lazily import lazily
 from twinjit.plain import error_to_plain
 from twinjit.report import Clock
 from twinjit.stop import Stop
 from twinjit.subject import LocalSubject
 from twinjit.workers import jobs
+from twinjit.workers.limits import Limits
 from twinjit.workers.messages import Message, receive, send
+from twinjit.workers.page import ending_on_memory_error
+from twinjit.workers.written import WrittenSubject
 
 __all__ = ["serve"]
 
@@ -33,18 +34,6 @@ _MOST_GROWTH = 256 << 20  # of resident memory, in bytes
 
 _OUTPUT_LIMIT = 16 << 20  # bytes that it may write to its standard error, which is memory
 _PAGE = resource.getpagesize()
-
-
-class _Written(LocalSubject):
-    """What was a live module in another process."""
-
-    @lazily
-    def program(self) -> _mlir.Program:
-        """In a private context."""
-        data = self.source.data  # type: ignore[union-attr]  # made of bytes by _Worker
-        read = _mlir.read_written(data)
-        self._clock.lap("parse")
-        return read
 
 
 class _Worker:
@@ -64,12 +53,10 @@ class _Worker:
 
     def _answer(self, message: Message) -> Message:
         try:
-            return self._done(message.header, message.sections)
+            with ending_on_memory_error():
+                return self._done(message.header, message.sections)
         except TwinjitError as error:
             return Message({"error": error_to_plain(error)})
-        except MemoryError:
-            self._subject = None
-            return Message({"out_of_memory": True})
         except Exception:
             return Message({"failure": traceback.format_exc()})
 
@@ -89,11 +76,11 @@ class _Worker:
 
     def _read(self, header: dict[str, Any], program: bytes) -> Message:
         self._programs += 1
-        _limit_memory(header["memory"])
+        Limits(header["memory"]).apply()
         _enter(header["directory"])
         options = jobs.options_from_plain(header["options"])
         source = jobs.source_from_plain(header["source"], program)
-        kind = _Written if header["source"]["is_live"] else LocalSubject
+        kind = WrittenSubject if header["source"]["is_live"] else LocalSubject
         self._clock = Clock()
         self._subject = subject = kind(source, self._clock, Stop(), options)
         fingerprint = subject.fingerprint
@@ -112,7 +99,7 @@ class _Worker:
         if self._subject:
             self._subject.close()
         self._subject = None
-        _limit_memory(None)
+        Limits().apply()
         growth = _memory()[1] - self._first_resident
         return self._programs >= _MOST_PROGRAMS or growth > _MOST_GROWTH
 
@@ -132,8 +119,8 @@ def _resolution(subject: LocalSubject) -> dict[str, Any]:
 def serve(channel: socket.socket) -> None:
     """Serve jobs until the other end closes the socket."""
     gc.enable()
-    _set_limit(resource.RLIMIT_CORE, 0)  # some 300 MB of the libraries, for each program
-    _set_limit(resource.RLIMIT_FSIZE, _OUTPUT_LIMIT)
+    Limits().apply()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_OUTPUT_LIMIT, _OUTPUT_LIMIT))
     _offer_first()
     channel.setblocking(False)
     _Worker(channel).serve()
@@ -156,19 +143,6 @@ def _enter(directory: str | None) -> None:
         os.chdir(directory or "/")
     except OSError:
         os.chdir("/")
-
-
-def _limit_memory(limit: int | None) -> None:
-    """Let this process map so many bytes more than it has; None for no limit."""
-    most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    _set_limit(resource.RLIMIT_AS, most if limit is None else _memory()[0] + limit)
-
-
-def _set_limit(kind: int, value: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard) if value != resource.RLIM_INFINITY else hard
-    resource.setrlimit(kind, (value, hard))
 
 
 def _memory() -> tuple[int, int]:
