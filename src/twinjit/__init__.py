@@ -30,6 +30,7 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
+    from twinjit.memory import MemoryReport
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
 
@@ -46,6 +47,7 @@ __all__ = [
     "Executable",
     "Explanation",
     "Key",
+    "MemoryReport",
     "MissReason",
     "Pipeline",
     "Policy",
@@ -76,6 +78,7 @@ __version__ = "0.1.0"
 _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
+    "MemoryReport": "memory",
     "SharedStore": "store.shared",
 }
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
+from twinjit.forks import held_off
 from twinjit.options import check_options, choose_target, open_shared_store, open_store
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
@@ -19,6 +21,9 @@ from twinjit.source import Source, open_source
 from twinjit.stop import stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
+
+if TYPE_CHECKING:
+    from twinjit.memory import MemoryReport
 
 __all__ = ["Compiler"]
 
@@ -178,6 +183,20 @@ class Compiler:
             to be of the very program, and of another; ``code_bytes``: code held in memory.
         """
         return {**self._engine.counts(), "code_bytes": self._engine.tiers.code_bytes}
+
+    def memory(self) -> MemoryReport:
+        """Account for the memory of this process, and what this compiler has of it.
+
+        Takes some milliseconds: the kernel goes through all pages.
+
+        Raises
+        ------
+        OSError
+            If the kernel does not tell (``/proc`` is not mounted).
+        """
+        with held_off():
+            from twinjit.memory import measure
+        return measure(self._engine.tiers, self._engine.index)
 
     def clear_memory(self) -> None:
         """Forget all executables; those that someone still holds stay valid."""
