@@ -4,6 +4,7 @@
 #include "codegen/host.h"
 #include "codegen/image.h"
 #include "codegen/machine.h"
+#include "codegen/pages.h"
 #include "common/bytes_python.h"
 #include "common/raise.h"
 #include "common/symbols.h"
@@ -125,6 +126,16 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
   return unwrap(std::move(image));
 }
 
+nb::tuple codeMemoryToPython() {
+  PagesInUse use = pagesInUse();
+  nb::list arenas;
+  for (const PageRange &each : use.arenas) {
+    auto begin = reinterpret_cast<uintptr_t>(each.begin);
+    arenas.append(nb::make_tuple(begin, begin + each.size));
+  }
+  return nb::make_tuple(use.bytes, use.owners, use.holes, arenas);
+}
+
 } // namespace
 } // namespace twinjit
 
@@ -220,6 +231,11 @@ NB_MODULE(_llvm, m) {
               "constants: collections.abc.Sequence[tuple[str, bytes, int]] = ()) -> Image"),
       "Link an object file into the process, and to copies of constants that it refers to: the "
       "symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.");
+
+  m.def("code_memory", &codeMemoryToPython,
+        nb::sig("def code_memory() -> tuple[int, int, int, list[tuple[int, int]]]"),
+        "Of all images and constants of the process: bytes of pages, how many have some, holes "
+        "between them; and first and last address of each range where they may be. Holds the GIL.");
 
   forks::bind(m);
   crash::bind(m);

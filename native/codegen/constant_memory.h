@@ -1,11 +1,11 @@
 // Constants that code expects to find outside of its object.
 #pragma once
 
+#include "codegen/pages.h"
 #include "common/outcome.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Memory.h"
 
 namespace twinjit {
 
@@ -20,19 +20,19 @@ class ConstantMemory {
 public:
   ConstantMemory() = default;
 
-  /// Fails with Kind::Load if there is no memory.
+  /// Fails with Kind::NoMemory.
   static Outcome<ConstantMemory> copy(llvm::ArrayRef<Constant> constants);
 
   /// Address of a constant; null for a name that none has.
   void *address(llvm::StringRef name) const { return addresses.lookup(name); }
 
-  bool contains(const void *pointer) const;
+  bool contains(const void *pointer) const { return pages.contains(pointer); }
 
   /// Mapped memory in bytes.
-  size_t size() const { return block.allocatedSize(); }
+  size_t size() const { return pages.size(); }
 
 private:
-  llvm::sys::OwningMemoryBlock block;
+  Pages pages;
   llvm::StringMap<void *> addresses;
 };
 

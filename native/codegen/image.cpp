@@ -6,8 +6,6 @@
 #include "codegen/runtime.h"
 
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Process.h"
 
 #include <optional>
 
@@ -15,16 +13,6 @@ namespace twinjit {
 
 namespace jl = llvm::jitlink;
 namespace orc = llvm::orc;
-
-namespace {
-
-/// Lives until exit, and is never destroyed: images may outlive static destructors.
-jl::InProcessMemoryManager &memoryManager() {
-  static auto *manager = new jl::InProcessMemoryManager(llvm::sys::Process::getPageSizeEstimate());
-  return *manager;
-}
-
-} // namespace
 
 /// One run of JITLink. JITLink owns and deletes it; what it leaves behind is in `result`.
 class Link : public jl::JITLinkContext {
@@ -37,12 +25,14 @@ public:
   Link(const std::vector<std::string> &entries, Result &result)
       : JITLinkContext(nullptr), entries(entries), result(result) {}
 
-  jl::JITLinkMemoryManager &getMemoryManager() override { return memoryManager(); }
+  jl::JITLinkMemoryManager &getMemoryManager() override { return CodeMemory::instance(); }
 
   void notifyFailed(llvm::Error error) override {
+    bool isMemory = error.isA<llvm::ECError>();
     std::string text = llvm::toString(std::move(error));
     if (!result.failure)
-      result.failure = Failure{Kind::Load, "cannot link the object code: " + text};
+      result.failure =
+          isMemory ? noMemory(text) : Failure{Kind::Load, "cannot link the object code: " + text};
   }
 
   void lookup(const LookupMap &symbols,
@@ -67,11 +57,6 @@ public:
 
   llvm::Error notifyResolved(jl::LinkGraph &graph) override {
     Image &image = *result.image;
-    image.begin = UINT64_MAX;
-    for (jl::Block *block : graph.blocks()) {
-      image.begin = std::min(image.begin, block->getRange().Start.getValue());
-      image.end = std::max(image.end, block->getRange().End.getValue());
-    }
     for (const std::string &entry : entries)
       image.entries[entry] = nullptr;
     for (jl::Symbol *symbol : graph.defined_symbols())
@@ -110,21 +95,17 @@ private:
 
 Image::~Image() {
   if (memory)
-    // Nothing to do with a failure here: munmap only fails for addresses that are not ours.
-    llvm::consumeError(memoryManager().deallocate(std::move(memory)));
+    // Only what a plugin of JITLink left to be done at the end could fail.
+    llvm::consumeError(CodeMemory::instance().deallocate(std::move(memory)));
 }
 
 void *Image::address(llvm::StringRef name) const { return entries.lookup(name); }
 
 bool Image::contains(const void *pointer) const {
-  auto value = reinterpret_cast<uint64_t>(pointer);
-  return (begin <= value && value < end) || constants.contains(pointer);
+  return CodeMemory::pagesOf(memory).contains(pointer) || constants.contains(pointer);
 }
 
-size_t Image::size() const {
-  uint64_t page = llvm::sys::Process::getPageSizeEstimate();
-  return llvm::alignTo(end, page) - llvm::alignDown(begin, page) + constants.size();
-}
+size_t Image::size() const { return CodeMemory::pagesOf(memory).size() + constants.size(); }
 
 Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
                                      const std::vector<std::string> &entries,
@@ -140,7 +121,7 @@ Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
   if (!copies)
     return copies.failure();
   result.image->constants = std::move(*copies);
-  // The in-process memory manager finishes its work before it returns, so link() is synchronous.
+  // Our memory manager finishes its work before it returns, so link() is synchronous.
   jl::link(std::move(*graph), std::make_unique<Link>(entries, result));
   if (result.failure)
     return std::move(*result.failure);

@@ -1,11 +1,11 @@
 // Object code linked into this process.
 #pragma once
 
+#include "codegen/code_memory.h"
 #include "codegen/constant_memory.h"
 #include "common/outcome.h"
 
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 
 #include <memory>
 #include <string>
@@ -43,9 +43,7 @@ private:
   Image() = default;
 
   ConstantMemory constants;
-  llvm::jitlink::JITLinkMemoryManager::FinalizedAlloc memory;
-  uint64_t begin = 0;
-  uint64_t end = 0;
+  CodeMemory::FinalizedAlloc memory;
   bool fails = false;
   llvm::StringMap<void *> entries;
 };

@@ -28,6 +28,7 @@ enum class Kind {
   Fork,              // ForkError: a fork left what the work needs unusable
   Cancelled,         // CompilationCancelledError: see stop.h
   Timeout,           // CompilationTimeoutError: see stop.h
+  NoMemory,          // ArtifactUnavailableError: the system gives no memory for code
 };
 
 /// One diagnostic as MLIR or LLVM emitted it.

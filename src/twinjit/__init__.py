@@ -31,6 +31,7 @@ from twinjit.target import Target
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
     from twinjit.jobs.future import CompileFuture
+    from twinjit.memory import MemoryReport
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
     from twinjit.workers.reproduction import Reproduction, reproduce_crash
@@ -49,6 +50,7 @@ __all__ = [
     "Executable",
     "Explanation",
     "Key",
+    "MemoryReport",
     "MissReason",
     "Pipeline",
     "Policy",
@@ -82,6 +84,7 @@ _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "CompileFuture": "jobs.future",
+    "MemoryReport": "memory",
     "SharedStore": "store.shared",
     **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }

@@ -34,6 +34,7 @@ from twinjit.trace import open_trace
 if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
     from twinjit.jobs.jobs import Jobs
+    from twinjit.memory import MemoryReport
 
 __all__ = ["Compiler"]
 
@@ -365,6 +366,20 @@ class Compiler:
             to be of the very program, and of another; ``code_bytes``: code held in memory.
         """
         return {**self._engine.counts(), "code_bytes": self._engine.tiers.code_bytes}
+
+    def memory(self) -> MemoryReport:
+        """Account for the memory of this process, and what this compiler has of it.
+
+        Takes some milliseconds: the kernel goes through all pages.
+
+        Raises
+        ------
+        OSError
+            If the kernel does not tell (``/proc`` is not mounted).
+        """
+        with held_off():
+            from twinjit.memory import measure
+        return measure(self._engine.tiers, self._engine.index)
 
     def clear_memory(self) -> None:
         """Forget all executables; those that someone still holds stay valid."""

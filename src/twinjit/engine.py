@@ -81,7 +81,7 @@ class Engine:
         stores: list[tuple[Tier, Store]] = [("disk", store)] if store else []
         stores += [("shared", shared)] if shared else []
         self.tiers = Tiers(stores, settings.memory_max_bytes)
-        self._index = RequestIndex([store for _, store in stores])
+        self.index = RequestIndex([store for _, store in stores])
         self._false_hits = FalseHits()
         self._turns = Turns(store, settings.wait_seconds)
         self._lock = fork_lock()  # guards `_counts`
@@ -141,7 +141,7 @@ class Engine:
         """Say whether a program's code would be found; see `Compiler.would_hit`."""
         clock = Clock()
         if self._confirm == "never":
-            identity = self._index.find(self._request(source, clock))
+            identity = self.index.find(self._request(source, clock))
             if identity and self.tiers.where(identity[:DIGEST_SIZE]) != "compiled":
                 return True
         return self.explain(source).tier != "compiled"
@@ -154,7 +154,7 @@ class Engine:
     def clear_memory(self) -> None:
         """Forget all code; what someone still holds stays valid."""
         self.tiers.clear_memory()
-        self._index.clear()
+        self.index.clear()
 
     # Lookup
 
@@ -195,7 +195,7 @@ class Engine:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
         if why:
             return Explanation(key, "compiled", direct=False, uncacheable=why)
-        identity = self._index.find(request) or b""
+        identity = self.index.find(request) or b""
         direct = identity[:DIGEST_SIZE] == key.digest and self._confirm == "never"
         return Explanation(key, self.tiers.where(key.digest), direct)
 
@@ -204,7 +204,7 @@ class Engine:
     ) -> tuple[LoadedCode, Tier] | None:
         if request is None or self._confirm == "always":
             return None
-        identity = self._index.fetch(request)
+        identity = self.index.fetch(request)
         found = identity and self.tiers.find(identity, subject.constants)
         if found:
             self._remember(request, subject, found[0])
@@ -213,7 +213,7 @@ class Engine:
     def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
         # Of a live module, the fingerprint does not tell which constants it has.
         is_text = not isinstance(subject.source, CapturedModule | LiveModule)
-        self._index.remember(request, code.identity if is_text else code.artifact.key_digest)
+        self.index.remember(request, code.identity if is_text else code.artifact.key_digest)
 
     def _find_by_key(
         self, key: Key, request: bytes, subject: Subject
@@ -227,7 +227,7 @@ class Engine:
         return found
 
     def _check_direct(self, key: Key, request: bytes) -> None:
-        known = self._index.find(request)
+        known = self.index.find(request)
         if known and known[:DIGEST_SIZE] != key.digest:
             self._count("refuted")
             self._false_hits.warn(
@@ -275,7 +275,7 @@ class Engine:
                 code, tier = self._publish(artifact, constants, clock), "compiled"
             self._remember(request, subject, code)
             if resolved.is_self_contained:
-                self._index.publish(request, key.digest)
+                self.index.publish(request, key.digest)
         return self._deliver(code, tier, clock)
 
     def _publish(self, artifact: Artifact, constants: Constants, clock: Clock) -> LoadedCode:

@@ -13,7 +13,13 @@ from twinjit.key import Key
 from twinjit.report import Report
 from twinjit.signature import Signature
 
-__all__ = ["Executable", "LoadedCode"]
+__all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode"]
+
+# Bytes of objects beside what is linked and an artifact's sections, measured: what is read from the
+# sections, the code itself, and each function with its signature.
+ARTIFACT_OBJECTS = 6000
+_CODE_OBJECTS = 6000
+_FUNCTION_OBJECTS = 4000
 
 
 class LoadedCode:
@@ -67,8 +73,19 @@ class LoadedCode:
 
     @property
     def size(self) -> int:
-        """Bytes that this code takes: mapped, and as an artifact."""
-        return self._image.size + self.artifact.size
+        """Bytes that this code takes: as pages, as an artifact, and as objects."""
+        return self.pages + self.artifact.size + self.objects
+
+    @property
+    def objects(self) -> int:
+        """Bytes of objects, about, once all functions were asked for."""
+        functions = _FUNCTION_OBJECTS * len(self.signatures)
+        return ARTIFACT_OBJECTS + _CODE_OBJECTS + functions
+
+    @property
+    def pages(self) -> int:
+        """Bytes of the pages that it was linked into."""
+        return self._image.size
 
     def function(self, name: str) -> _llvm.Function:
         """Return an entry point.

@@ -11,6 +11,7 @@ from twinjit.store.base import Store
 __all__ = ["RequestIndex"]
 
 _KEPT = 1 << 16
+_ENTRY_BYTES = 400  # of Python's objects for an entry, measured
 
 
 class RequestIndex:
@@ -26,6 +27,11 @@ class RequestIndex:
         self._stores = stores
         self._lock = fork_lock()  # guards the map; held for a few dictionary operations only
         self._identities: OrderedDict[bytes, bytes] = OrderedDict()
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, about."""
+        return len(self._identities) * _ENTRY_BYTES
 
     def find(self, request: bytes | None) -> bytes | None:
         """Return the identity of code, or the digest of its key; None for an unknown request."""

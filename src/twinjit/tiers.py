@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from twinjit.artifact import Artifact
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.errors import ArtifactError
-from twinjit.executable import LoadedCode
+from twinjit.executable import ARTIFACT_OBJECTS, LoadedCode
+from twinjit.forks import fork_lock
 from twinjit.key import DIGEST_SIZE
 from twinjit.report import Tier
 from twinjit.store.base import Store
 from twinjit.store.memory import LruCache
 
-__all__ = ["Tiers"]
+__all__ = ["Tiers", "tiers_of_process"]
+
+_lock = fork_lock()  # guards `_all`
+_all: weakref.WeakSet[Tiers] = weakref.WeakSet()
+
+
+def tiers_of_process() -> list[Tiers]:
+    """Return all that are alive."""
+    with _lock:
+        return list(_all)
 
 
 @dataclass(frozen=True)
@@ -23,6 +35,30 @@ class _Unbound:
 
     artifact: Artifact
     is_stored: bool
+
+    objects = ARTIFACT_OBJECTS
+
+    @property
+    def size(self) -> int:
+        return self.artifact.size + self.objects
+
+
+class TierSizes(NamedTuple):
+    """Bytes that a memory tier holds.
+
+    Attributes
+    ----------
+    pages
+        Of linked code and its constants.
+    artifacts
+        Of sections.
+    objects
+        Of objects around them, about.
+    """
+
+    pages: int
+    artifacts: int
+    objects: int
 
 
 class Tiers:
@@ -43,11 +79,22 @@ class Tiers:
     def __init__(self, stores: Sequence[tuple[Tier, Store]], memory_max_bytes: int) -> None:
         self._stores = stores
         self._memory: LruCache[bytes, LoadedCode | _Unbound] = LruCache(memory_max_bytes)
+        with _lock:
+            _all.add(self)
 
     @property
     def code_bytes(self) -> int:
         """What the memory tier holds."""
         return self._memory.stats().bytes
+
+    def sizes(self) -> TierSizes:
+        """Sum up what the memory tier holds."""
+        held = self._memory.values()
+        return TierSizes(
+            pages=sum(each.pages for each in held if isinstance(each, LoadedCode)),
+            artifacts=sum(each.artifact.size for each in held),
+            objects=sum(each.objects for each in held),
+        )
 
     def find(
         self, identity: bytes, constants: Callable[[], Constants]
@@ -137,5 +184,4 @@ class Tiers:
         return code
 
     def _keep_unbound(self, unbound: _Unbound) -> None:
-        artifact = unbound.artifact
-        self._memory.put(artifact.key_digest, unbound, artifact.size)
+        self._memory.put(unbound.artifact.key_digest, unbound, unbound.size)

@@ -84,6 +84,11 @@ def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence
     Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.
     """
 
+def code_memory() -> tuple[int, int, int, list[tuple[int, int]]]:
+    """
+    Of all images and constants of the process: bytes of pages, how many have some, holes between them; and first and last address of each range where they may be. Holds the GIL.
+    """
+
 def hold_work(seconds: float) -> None:
     """
     Hold back new compiler work of other threads, and wait for what is under way, not longer than so many seconds. Nothing where this thread has done so already. Releases the GIL.

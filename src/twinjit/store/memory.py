@@ -102,6 +102,11 @@ class LruCache(Generic[K, V]):
             self._bytes = 0
         del released
 
+    def values(self) -> list[V]:
+        """Return all values, without using or counting them."""
+        with self._lock:
+            return [value for value, _ in self._entries.values()]
+
     def stats(self) -> StoreStats:
         """Count entries and events; `faults` is always 0."""
         with self._lock:
