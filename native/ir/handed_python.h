@@ -1,0 +1,49 @@
+// Programs as Python hands them over: private ones, and live ones by their capsules.
+#pragma once
+
+#include "common/raise.h"
+#include "forks/work.h"
+#include "ir/program.h"
+
+#include "mlir-c/Bindings/Python/Interop.h"
+#include "mlir/CAPI/IR.h"
+
+#include <nanobind/nanobind.h>
+
+namespace twinjit {
+
+/// The operation behind a `_CAPIPtr` capsule of `mlir.ir` (a Module's or an Operation's).
+inline mlir::Operation *fromCapsule(const nanobind::object &capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_MODULE))
+    return unwrap(mlirModuleGetOperation(mlirPythonCapsuleToModule(capsule.ptr())));
+  if (PyCapsule_IsValid(capsule.ptr(), MLIR_PYTHON_CAPSULE_OPERATION))
+    return unwrap(mlirPythonCapsuleToOperation(capsule.ptr()));
+  raise({Kind::Unsupported, "not a module or operation of the MLIR that twinjit is built on; hand "
+                            "over its text, str(module), instead"});
+}
+
+/// A program in any form: a Program, or the capsule of a live one.
+struct AnyProgram {
+  explicit AnyProgram(const nanobind::object &program)
+      : isPrivate(nanobind::isinstance<Program>(program)),
+        operation(isPrivate ? nanobind::cast<Program &>(program).module().getOperation()
+                            : fromCapsule(program)) {}
+
+  /// Whether nobody else uses its context. Of a live one in single-threaded mode, only the GIL
+  /// keeps the bindings' other threads from creating attributes in it meanwhile.
+  bool needsNoGil() const {
+    return isPrivate || operation->getContext()->isMultithreadingEnabled();
+  }
+
+  bool isPrivate;
+  mlir::Operation *operation;
+};
+
+/// Calls `work` without the GIL if none of the programs needs it.
+template <typename Function, typename... Programs>
+auto withoutGil(Function &&work, const Programs &...programs) {
+  CompilerWork counted(Work::Compile, (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
+  return work();
+}
+
+} // namespace twinjit
