@@ -55,7 +55,9 @@ NB_MODULE(_mlir, m) {
   using namespace twinjit;
   checkBuild();
   useSharedForkGate();
+  shareHandlers();
   bindIdentity(m);
   bindPipeline(m);
+  bindPool(m);
   bindProgram(m);
 }

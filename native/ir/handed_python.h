@@ -22,11 +22,23 @@ inline mlir::Operation *fromCapsule(const nanobind::object &capsule) {
                             "over its text, str(module), instead"});
 }
 
+/// The program, unless it has been lowered.
+inline Program &usable(Program &program) {
+  if (program.isSpent())
+    raise({Kind::Unsupported, "the program has been lowered, and is no more"});
+  return program;
+}
+
+/// A member function of Program that raises on one that has been lowered.
+template <auto Member> auto onUsable() {
+  return [](Program &program) { return (usable(program).*Member)(); };
+}
+
 /// A program in any form: a Program, or the capsule of a live one.
 struct AnyProgram {
   explicit AnyProgram(const nanobind::object &program)
       : isPrivate(nanobind::isinstance<Program>(program)),
-        operation(isPrivate ? nanobind::cast<Program &>(program).module().getOperation()
+        operation(isPrivate ? usable(nanobind::cast<Program &>(program)).module().getOperation()
                             : fromCapsule(program)) {}
 
   /// Whether nobody else uses its context. Of a live one in single-threaded mode, only the GIL
@@ -39,7 +51,7 @@ struct AnyProgram {
   mlir::Operation *operation;
 };
 
-/// Calls `work` without the GIL if none of the programs needs it.
+/// Calls `work`, which reads the programs, without the GIL if none of them needs it.
 template <typename Function, typename... Programs>
 auto withoutGil(Function &&work, const Programs &...programs) {
   CompilerWork counted(Work::Compile, (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);

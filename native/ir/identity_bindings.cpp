@@ -2,6 +2,7 @@
 #include "common/bytes_python.h"
 #include "common/outline_python.h"
 #include "ir/bindings.h"
+#include "ir/canonical_form.h"
 #include "ir/handed_python.h"
 #include "ir/identity.h"
 #include "ir/normalise.h"

@@ -1,5 +1,6 @@
 // Python face of programs in private contexts. Every entry point says what it does with the GIL.
 #include "common/bytes_python.h"
+#include "common/heap.h"
 #include "ir/bindings.h"
 #include "ir/foreign.h"
 #include "ir/handed_python.h"
@@ -19,9 +20,10 @@ namespace {
 
 nb::list normaliseToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
+  mlir::ModuleOp module = usable(program).module();
   auto lifted = [&] {
     CompilerWork work;
-    return normalise(program.module(), policy);
+    return normalise(module, policy);
   }();
   nb::list result;
   for (const LiftedConstant &constant : unwrap(std::move(lifted)))
@@ -32,6 +34,7 @@ nb::list normaliseToPython(Program &program, const std::string &policyText) {
 
 nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
+  usable(program);
   auto bytecode = [&] {
     CompilerWork work;
     return toBytecode(program, policy);
@@ -63,10 +66,11 @@ Program parseForeignText(const nb::bytes &source, const std::string &name) {
   return unwrap(std::move(program));
 }
 
-nb::tuple unknownToPython(const Program &program) {
+nb::tuple unknownToPython(Program &program) {
+  mlir::ModuleOp module = usable(program).module();
   Unknown unknown = [&] {
     CompilerWork work;
-    return findUnknown(program.module());
+    return findUnknown(module);
   }();
   auto list = [](const std::vector<std::string> &texts) {
     nb::list result;
@@ -107,9 +111,13 @@ nb::dict toPython(const Signature &signature) {
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted,
                         const Stop &stop) {
   loadPasses();
+  usable(program);
   Outcome<Lowered> lowered = [&] {
     CompilerWork work;
-    return lower(program, pipeline, trusted, stop);
+    Outcome<Lowered> outcome = lower(program, pipeline, trusted, stop);
+    program.spend();
+    giveBackFreed();
+    return outcome;
   }();
   Lowered result = unwrap(std::move(lowered));
   return nb::make_tuple(toBytes(result.bitcode), result.passSeconds, result.translateSeconds);
@@ -134,19 +142,20 @@ void bindReading(nb::module_ &m) {
 void bindProgram(nb::module_ &m) {
   bindReading(m);
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
-      .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
+      .def("dialects", onUsable<&Program::dialects>(),
+           "Namespaces of the dialects that occur, sorted.")
       .def("unknown", &unknownToPython,
            nb::sig("def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]"),
            "What no dialect here knows: names of operations; namespaces of attributes and types; "
            "properties, as ``operation property``, that ``parse_foreign`` has kept; and those "
            "attributes and types that refer to something their text does not hold. Releases the "
            "GIL.")
-      .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
+      .def("uses_tensors", onUsable<&Program::usesTensors>(), "Whether any value is a tensor.")
       .def(
           "signatures",
           [](Program &program) {
             nb::list result;
-            for (const Signature &signature : unwrap(program.signatures()))
+            for (const Signature &signature : unwrap(usable(program).signatures()))
               result.append(toPython(signature));
             return result;
           },

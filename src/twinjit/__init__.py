@@ -30,6 +30,7 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
+    from twinjit.passes import release_contexts
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
 
@@ -67,6 +68,7 @@ __all__ = [
     "import_bundle",
     "parse_duration",
     "parse_size",
+    "release_contexts",
 ]
 
 __version__ = "0.1.0"
@@ -76,6 +78,7 @@ __version__ = "0.1.0"
 _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
+    "release_contexts": "passes",
     "SharedStore": "store.shared",
 }
 

@@ -1,4 +1,5 @@
 import twinjit._native._llvm
+import twinjit.errors
 
 
 def fingerprint(program: object, policy: str, domain: str = "") -> bytes:
@@ -36,6 +37,29 @@ def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
     Canonical text of a pass pipeline; whether it names registered pipelines, so that the text itself counts too; the pass in it that reads files, if any; and the build identities, by path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.
     """
 
+def pool_stats() -> dict[str, int]:
+    """
+    Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the former, as measured; and since the process began, how many were ``made``, and how many were not kept since they were used often (``recycled_by_uses``), had grown (``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. Holds the GIL.
+    """
+
+def release_contexts() -> None:
+    """
+    Drop the idle private contexts, and return freed memory to the system. Releases the GIL.
+    """
+
+def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
+    """Parse and verify MLIR text or bytecode. Releases the GIL."""
+
+def parse_foreign(source: bytes, name: str) -> Program:
+    """
+    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
+    """
+
+def transfer(capsule: object) -> Program:
+    """
+    Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
+    """
+
 class Program:
     """A program in a private context, used by one thread at a time."""
 
@@ -67,16 +91,3 @@ class Program:
         """
         Run a pass pipeline and translate to bitcode; consumes the program, and unless the pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
         """
-
-def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
-    """Parse and verify MLIR text or bytecode. Releases the GIL."""
-
-def parse_foreign(source: bytes, name: str) -> Program:
-    """
-    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
-    """
-
-def transfer(capsule: object) -> Program:
-    """
-    Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
-    """
