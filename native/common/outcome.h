@@ -25,6 +25,7 @@ enum class Kind {
   Emission,          // CompilationError: LLVM's optimiser or code generator refused
   Symbol,            // UnresolvedSymbolError
   Load,              // ArtifactError: the code cannot be linked into the process
+  Context,           // ContextError: see live_work.h
   Fork,              // ForkError: a fork left what the work needs unusable
   Cancelled,         // CompilationCancelledError: see stop.h
   Timeout,           // CompilationTimeoutError: see stop.h

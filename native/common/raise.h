@@ -33,6 +33,8 @@ inline const char *exceptionName(Kind kind) {
     return "UnresolvedSymbolError";
   case Kind::Load:
     return "ArtifactError";
+  case Kind::Context:
+    return "ContextError";
   case Kind::Fork:
     return "ForkError";
   case Kind::Cancelled:

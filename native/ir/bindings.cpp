@@ -57,6 +57,7 @@ NB_MODULE(_mlir, m) {
   useSharedForkGate();
   shareHandlers();
   bindIdentity(m);
+  bindLive(m);
   bindPipeline(m);
   bindPool(m);
   bindProgram(m);

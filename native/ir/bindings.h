@@ -6,6 +6,7 @@
 namespace twinjit {
 
 void bindIdentity(nanobind::module_ &m);
+void bindLive(nanobind::module_ &m);
 void bindPipeline(nanobind::module_ &m);
 void bindPool(nanobind::module_ &m);
 void bindProgram(nanobind::module_ &m);

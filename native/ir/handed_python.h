@@ -3,12 +3,15 @@
 
 #include "common/raise.h"
 #include "forks/work.h"
+#include "ir/live_work.h"
 #include "ir/program.h"
 
 #include "mlir-c/Bindings/Python/Interop.h"
 #include "mlir/CAPI/IR.h"
 
 #include <nanobind/nanobind.h>
+
+#include <optional>
 
 namespace twinjit {
 
@@ -51,9 +54,17 @@ struct AnyProgram {
   mlir::Operation *operation;
 };
 
+/// Counts work in on live programs. Needs the GIL.
+inline std::optional<LiveWork> reading(const AnyProgram &program) {
+  if (program.isPrivate)
+    return std::nullopt;
+  return unwrap(LiveWork::begin(program.operation, LiveWork::Use::Read));
+}
+
 /// Calls `work`, which reads the programs, without the GIL if none of them needs it.
 template <typename Function, typename... Programs>
 auto withoutGil(Function &&work, const Programs &...programs) {
+  [[maybe_unused]] std::optional<LiveWork> live[] = {reading(programs)...};
   CompilerWork counted(Work::Compile, (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
   return work();
 }

@@ -30,7 +30,7 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
-    from twinjit.passes import release_contexts
+    from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
 
@@ -69,6 +69,7 @@ __all__ = [
     "parse_duration",
     "parse_size",
     "release_contexts",
+    "run_passes",
 ]
 
 __version__ = "0.1.0"
@@ -78,7 +79,7 @@ __version__ = "0.1.0"
 _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
-    "release_contexts": "passes",
+    **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",
 }
 

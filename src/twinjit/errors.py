@@ -22,6 +22,7 @@ __all__ = [
     "CompilationTimeoutError",
     "CompilerCrashed",
     "ConfigError",
+    "ContextError",
     "Diagnostic",
     "EntryNotFoundError",
     "EntryTooLargeError",
@@ -186,6 +187,10 @@ class ExecutorError(TwinjitError, RuntimeError):
 
 class UnsupportedProgramError(TwinjitError, TypeError):
     """What was handed in is not a program Twinjit can take."""
+
+
+class ContextError(TwinjitError, RuntimeError):
+    """A live program's context, or other work on the program, forbids what is to be done."""
 
 
 class UnfingerprintableError(TwinjitError, ValueError):

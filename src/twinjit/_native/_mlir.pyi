@@ -32,6 +32,11 @@ def upstream_equivalent(a: object, b: object) -> bool:
     MLIR's own comparison of two operations of one context, to test against. Holds the GIL.
     """
 
+def run_passes(capsule: object, pipeline: str, stop: twinjit._native._llvm.Stop) -> tuple[twinjit.errors.Diagnostic, ...]:
+    """
+    Run a pass pipeline over a live module, given its ``_CAPIPtr``, and return what the passes said. Releases the GIL but for the beginning.
+    """
+
 def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
     """
     Canonical text of a pass pipeline; whether it names registered pipelines, so that the text itself counts too; the pass in it that reads files, if any; and the build identities, by path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.
