@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,30 +12,10 @@ from mlir.passmanager import PassManager
 import twinjit
 from tests.live_programs import PROGRAMS, fingerprint, parse
 from tests.strategies.symbols import Symbols, random_symbols
+from tests.threads import at_once
 from twinjit import Policy
 
 THREADS = 8
-
-
-def at_once(work: Callable[[int], None]) -> None:
-    """Run `work(0)` … `work(THREADS - 1)`, all started at once; raise what they raise."""
-    barrier = threading.Barrier(THREADS)
-    errors: list[BaseException] = []
-
-    def run(index: int) -> None:
-        barrier.wait()
-        try:
-            work(index)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

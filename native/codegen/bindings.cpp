@@ -6,6 +6,7 @@
 #include "codegen/machine.h"
 #include "codegen/pages.h"
 #include "common/bytes_python.h"
+#include "common/heap.h"
 #include "common/raise.h"
 #include "common/symbols.h"
 #include "forks/work.h"
@@ -71,6 +72,9 @@ void bindStop(nb::module_ &m) {
           "Raise CompilationCancelledError or CompilationTimeoutError where work is to end.");
 }
 
+/// Of memory that LLVM takes on its way, for each byte of bitcode.
+constexpr size_t kFreedPerByte = 32;
+
 nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entries,
                        const std::string &triple, const std::string &cpu,
                        const std::string &features, unsigned optLevel, const Stop &stop) {
@@ -78,7 +82,10 @@ nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entrie
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
   Outcome<Emitted> emitted = [&] {
     CompilerWork work;
-    return emit(module, options, stop);
+    Outcome<Emitted> outcome = emit(module, options, stop);
+    noteFreed(module.size() * kFreedPerByte);
+    giveBackFreed();
+    return outcome;
   }();
   Emitted result = unwrap(std::move(emitted));
   nb::dict slots;

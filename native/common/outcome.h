@@ -25,6 +25,7 @@ enum class Kind {
   Emission,          // CompilationError: LLVM's optimiser or code generator refused
   Symbol,            // UnresolvedSymbolError
   Load,              // ArtifactError: the code cannot be linked into the process
+  Context,           // ContextError: see live_work.h
   Fork,              // ForkError: a fork left what the work needs unusable
   Cancelled,         // CompilationCancelledError: see stop.h
   Timeout,           // CompilationTimeoutError: see stop.h
@@ -33,12 +34,14 @@ enum class Kind {
 
 /// One diagnostic as MLIR or LLVM emitted it.
 struct Diagnostic {
-  std::string severity; // "error", "warning", "remark" or "note"
+  std::string severity; // "error", "warning", "remark"; "note" among notes
   std::string message;
   std::string file = {}; // empty where the location is unknown
   unsigned line = 0;
   unsigned column = 0;
   std::string excerpt = {}; // the line itself and a caret below; empty where it is not at hand
+  std::vector<Diagnostic> notes = {};
+  std::string name = {}; // that the location has beside a file, or for want of one
 };
 
 struct Failure {

@@ -35,6 +35,8 @@ inline const char *exceptionName(Kind kind) {
     return "ArtifactError";
   case Kind::NoMemory:
     return "ArtifactUnavailableError";
+  case Kind::Context:
+    return "ContextError";
   case Kind::Fork:
     return "ForkError";
   case Kind::Cancelled:
@@ -51,17 +53,23 @@ inline nanobind::object decoded(const std::string &text) {
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
 }
 
-/// Raise twinjit.errors.<kind>(message, diagnostics=[Diagnostic(...), ...]). Needs the GIL.
+/// As a tuple of twinjit.errors.Diagnostic. Needs the GIL.
+inline nanobind::tuple toPython(const std::vector<Diagnostic> &diagnostics) {
+  nanobind::object type = nanobind::module_::import_("twinjit.errors").attr("Diagnostic");
+  nanobind::list made;
+  for (const Diagnostic &d : diagnostics)
+    made.append(type(d.severity, decoded(d.message), decoded(d.file), d.line, d.column,
+                     decoded(d.excerpt), toPython(d.notes), decoded(d.name)));
+  return nanobind::tuple(made);
+}
+
+/// Raise twinjit.errors.<kind>(message, diagnostics=(Diagnostic(...), ...)). Needs the GIL.
 [[noreturn]] inline void raise(const Failure &failure) {
   namespace nb = nanobind;
   nb::module_ errors = nb::module_::import_("twinjit.errors");
-  nb::list diagnostics;
-  for (const Diagnostic &d : failure.diagnostics)
-    diagnostics.append(errors.attr("Diagnostic")(d.severity, decoded(d.message), decoded(d.file),
-                                                 d.line, d.column, decoded(d.excerpt)));
   nb::object type = errors.attr(exceptionName(failure.kind));
   nb::object exception =
-      type(decoded(failure.message), nb::arg("diagnostics") = nb::tuple(diagnostics));
+      type(decoded(failure.message), nb::arg("diagnostics") = toPython(failure.diagnostics));
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw nb::python_error();
 }

@@ -1,11 +1,12 @@
 #include "ir/context_pool.h"
 
+#include "common/clock.h"
+#include "common/heap.h"
+#include "ir/diagnostics.h"
 #include "ir/passes.h"
+#include "ir/uniqued_bytes.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/IR/Location.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -13,28 +14,74 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
+#include <chrono>
 #include <mutex>
 
 namespace twinjit {
 namespace {
 
 constexpr unsigned kMaxUses = 256;
-constexpr size_t kMaxCharged = size_t(8) << 20; // bytes of programs
+constexpr size_t kMaxGrowth = size_t(16) << 20;
+// Together, so that a process which has gone idle holds no more. There is no timer that would drop
+// them: it would need a thread, beside which Python warns of forks.
 constexpr size_t kMaxIdle = 16;
+constexpr size_t kMaxIdleBytes = size_t(40) << 20;
+constexpr auto kMaxIdleTime = std::chrono::seconds(60);
+// Of memory that a program took on its way, for each byte of its text or bytecode.
+constexpr size_t kFreedPerByte = 16;
+
+/// Of the heap, for so many bytes of attributes and types: these own some more, and there are the
+/// tables that find them. It was 1.4 to 1.9 times as much (tensor programs of 1 to 200 operations).
+size_t heapBytes(size_t uniqued) { return uniqued * 8 / 5; }
+
+using Context = std::unique_ptr<mlir::MLIRContext>;
 
 struct Idle {
-  std::unique_ptr<mlir::MLIRContext> context;
+  Context context;
   unsigned uses;
-  size_t charged;
+  size_t atFirst; // bytes that were interned in it when it was new
+  size_t growth;  // of the heap, since then
+  Clock::time_point since;
+
+  size_t bytes() const { return kContextBytes + growth; }
 };
 
-/// Guards `idle`. Held for a push or a pop only: contexts are made and destroyed outside it.
+/// Guards `idle` and `stats`. Held for moving elements only: contexts are made, measured and
+/// destroyed outside of it.
 std::mutex poolMutex;
 
-/// Never destroyed: a lease may be returned by a thread that outlives static destructors.
+/// The longest idle first. Never destroyed: a lease may be returned by a thread that outlives
+/// static destructors.
 std::vector<Idle> &idle() {
   static auto *contexts = new std::vector<Idle>();
   return *contexts;
+}
+
+PoolStats stats; // but for what poolStats() counts
+
+size_t idleBytes() {
+  size_t bytes = 0;
+  for (const Idle &each : idle())
+    bytes += each.bytes();
+  return bytes;
+}
+
+/// Take out what is not to be kept, for the caller to destroy. Needs the mutex.
+std::vector<Idle> takeSurplus() {
+  std::vector<Idle> surplus;
+  auto oldest = [] { return idle().begin(); };
+  while (!idle().empty() && (idle().size() > kMaxIdle || idleBytes() > kMaxIdleBytes ||
+                             Clock::now() - oldest()->since > kMaxIdleTime)) {
+    surplus.push_back(std::move(*oldest()));
+    idle().erase(oldest());
+  }
+  stats.surplus += surplus.size();
+  return surplus;
+}
+
+void destroy(std::vector<Idle> contexts) {
+  for (const Idle &each : contexts)
+    noteFreed(each.bytes());
 }
 
 const mlir::DialectRegistry &allDialects() {
@@ -49,7 +96,7 @@ const mlir::DialectRegistry &allDialects() {
   return *registry;
 }
 
-std::unique_ptr<mlir::MLIRContext> makeContext() {
+Context makeContext() {
   auto context =
       std::make_unique<mlir::MLIRContext>(allDialects(), mlir::MLIRContext::Threading::DISABLED);
   // The constructor's flag saves the thread pool; only the method also spares the uniquers' locks.
@@ -59,65 +106,77 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   return context;
 }
 
-const char *severityName(mlir::DiagnosticSeverity severity) {
-  switch (severity) {
-  case mlir::DiagnosticSeverity::Note:
-    return "note";
-  case mlir::DiagnosticSeverity::Warning:
-    return "warning";
-  case mlir::DiagnosticSeverity::Error:
-    return "error";
-  case mlir::DiagnosticSeverity::Remark:
-    return "remark";
-  }
-  return "error";
-}
-
-void collect(const mlir::Diagnostic &diagnostic, std::vector<Diagnostic> &into) {
-  Diagnostic plain{severityName(diagnostic.getSeverity()), diagnostic.str()};
-  if (auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>()) {
-    plain.file = place.getFilename().str();
-    plain.line = place.getLine();
-    plain.column = place.getColumn();
-  }
-  into.push_back(std::move(plain));
-  for (const mlir::Diagnostic &note : diagnostic.getNotes())
-    collect(note, into);
-}
-
 } // namespace
 
 ContextLease::ContextLease() : diagnostics(std::make_unique<std::vector<Diagnostic>>()) {
   {
     std::lock_guard<std::mutex> lock(poolMutex);
-    if (!idle().empty()) {
+    ++stats.leased;
+    if (idle().empty()) {
+      ++stats.made;
+    } else {
       context = std::move(idle().back().context);
       uses = idle().back().uses;
-      charged = idle().back().charged;
+      atFirst = idle().back().atFirst;
       idle().pop_back();
     }
   }
-  if (!context)
+  if (!context) {
     context = makeContext();
+    atFirst = uniquedBytes(*context);
+  }
   auto *into = diagnostics.get();
   handler = context->getDiagEngine().registerHandler([into](mlir::Diagnostic &diagnostic) {
-    collect(diagnostic, *into);
+    into->push_back(toDiagnostic(diagnostic));
     return mlir::success();
   });
 }
 
-ContextLease::~ContextLease() {
+void ContextLease::giveBack() {
   if (!context)
-    return; // moved from
+    return; // given back, or moved from
   context->getDiagEngine().eraseHandler(handler);
-  if (tainted || ++uses >= kMaxUses || charged > kMaxCharged)
-    return;
-  std::lock_guard<std::mutex> lock(poolMutex);
-  if (idle().size() < kMaxIdle)
-    idle().push_back({std::move(context), uses, charged});
+  size_t growth = heapBytes(uniquedBytes(*context) - atFirst);
+  noteFreed(charged * kFreedPerByte);
+  std::vector<Idle> gone;
+  {
+    std::lock_guard<std::mutex> lock(poolMutex);
+    --stats.leased;
+    size_t *reason = tainted               ? &stats.tainted
+                     : growth > kMaxGrowth ? &stats.recycledByGrowth
+                     : ++uses >= kMaxUses  ? &stats.recycledByUses
+                                           : nullptr;
+    if (reason) {
+      ++*reason;
+    } else {
+      idle().push_back({std::move(context), uses, atFirst, growth, Clock::now()});
+      gone = takeSurplus();
+    }
+  }
+  destroy(std::move(gone));
+  if (context)
+    noteFreed(kContextBytes + growth);
+  context.reset();
 }
 
 std::vector<Diagnostic> ContextLease::takeDiagnostics() { return std::exchange(*diagnostics, {}); }
+
+PoolStats poolStats() {
+  std::lock_guard<std::mutex> lock(poolMutex);
+  PoolStats now = stats;
+  now.idle = idle().size();
+  now.idleBytes = idleBytes();
+  return now;
+}
+
+void releaseIdleContexts() {
+  std::vector<Idle> all;
+  {
+    std::lock_guard<std::mutex> lock(poolMutex);
+    all.swap(idle());
+  }
+  destroy(std::move(all));
+}
 
 void registerPasses() {
   static std::once_flag once;

@@ -2,6 +2,7 @@
 
 #include "common/diagnostics.h"
 #include "ir/depth.h"
+#include "ir/diagnostics.h"
 #include "ir/resources.h"
 #include "ir/text.h"
 
@@ -18,7 +19,6 @@
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBufferRef.h"
-#include "llvm/Support/Threading.h"
 
 #include <set>
 
@@ -28,6 +28,7 @@ namespace {
 /// Give the diagnostics on `name` the lines of `source` that they point to.
 void quote(std::vector<Diagnostic> &diagnostics, llvm::StringRef source, llvm::StringRef name) {
   for (Diagnostic &diagnostic : diagnostics) {
+    quote(diagnostic.notes, source, name);
     if (diagnostic.file != name || diagnostic.line == 0 || diagnostic.column == 0)
       continue;
     llvm::StringRef rest = source;
@@ -51,19 +52,12 @@ Failure tooDeep(Kind kind, const std::string &what) {
 /// the process on a required attribute that is missing. Not mlir::verify(), which numbers
 /// operations anew and so must not run in two threads on one program.
 std::vector<Diagnostic> problemsOf(mlir::Operation *source) {
-  std::vector<Diagnostic> problems;
-  uint64_t thread = llvm::get_threadid();
-  mlir::ScopedDiagnosticHandler handler(source->getContext(), [&](mlir::Diagnostic &diagnostic) {
-    if (llvm::get_threadid() != thread)
-      return mlir::failure(); // another's
-    problems.push_back({"error", diagnostic.str()});
-    return mlir::success();
-  });
+  ThreadDiagnostics problems(source->getContext());
   source->walk<mlir::WalkOrder::PreOrder>([](mlir::Operation *operation) {
     bool isValid = mlir::succeeded(operation->getName().verifyInvariants(operation));
     return isValid ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
   });
-  return problems;
+  return problems.take();
 }
 
 /// Signature of a scalar: its name as MLIR writes it, or empty where a call cannot pass it.
@@ -243,9 +237,12 @@ Program::Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
   checkTraces();
 }
 
-Program::~Program() {
-  if (moduleRef) // not moved from; lowering may have brought in new names
-    checkTraces();
+void Program::spend() {
+  if (!moduleRef)
+    return;      // spent, or moved from
+  checkTraces(); // lowering may have brought in new names
+  moduleRef = nullptr;
+  contextLease.giveBack();
 }
 
 void Program::checkTraces() {

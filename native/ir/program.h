@@ -51,7 +51,11 @@ public:
 
   Program(Program &&) = default;
   Program &operator=(Program &&) = delete;
-  ~Program();
+  ~Program() { spend(); }
+
+  /// Destroy the module, and return its context. Nothing but isSpent() may be called then.
+  void spend();
+  bool isSpent() const { return !moduleRef; }
 
   mlir::ModuleOp module() const { return *moduleRef; }
   ContextLease &lease() { return contextLease; }
@@ -84,7 +88,7 @@ struct Lowered {
 };
 
 /// Run a pass pipeline over the program and translate the result to LLVM bitcode. Consumes the
-/// program: whatever the outcome, its module is spent.
+/// program: whatever the outcome, it is to be spent.
 ///
 /// Programs with one fingerprint give one bitcode if they were normalised before (normalise.h).
 /// Unless the pipeline is `trusted` to leave nothing in the program's context, that is not used

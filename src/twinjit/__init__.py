@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
     from twinjit.jobs.future import CompileFuture
     from twinjit.memory import MemoryReport
+    from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
     from twinjit.workers.reproduction import Reproduction, reproduce_crash
@@ -74,6 +75,8 @@ __all__ = [
     "parse_duration",
     "parse_size",
     "reproduce_crash",
+    "release_contexts",
+    "run_passes",
 ]
 
 __version__ = "0.1.0"
@@ -85,6 +88,7 @@ _LATER = {
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "CompileFuture": "jobs.future",
     "MemoryReport": "memory",
+    **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",
     **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }

@@ -22,6 +22,7 @@ __all__ = [
     "CompilationTimeoutError",
     "CompilerCrashed",
     "ConfigError",
+    "ContextError",
     "Diagnostic",
     "EntryNotFoundError",
     "EntryTooLargeError",
@@ -54,8 +55,7 @@ class Diagnostic:
     Attributes
     ----------
     severity
-        ``"error"``, ``"warning"``, ``"remark"`` or ``"note"`` (a note belongs to the diagnostic
-        before it).
+        ``"error"``, ``"warning"`` or ``"remark"``; ``"note"`` among notes.
     message
         The text, without its location.
     file
@@ -64,6 +64,10 @@ class Diagnostic:
         1-based; 0 where unknown.
     excerpt
         The line of the program's text, and a caret below the place; empty where it is not at hand.
+    notes
+        What it was explained with; also the callers, where the location leads through calls.
+    name
+        Name of the location, as front ends give it to operations; empty where it has none.
     """
 
     severity: str
@@ -72,11 +76,19 @@ class Diagnostic:
     line: int = 0
     column: int = 0
     excerpt: str = ""
+    notes: tuple[Diagnostic, ...] = ()
+    name: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
-        excerpt = "".join(f"\n    {line}" for line in self.excerpt.splitlines())
-        return f"{place}{self.severity}: {self.message}{excerpt}"
+        name = f"{self.name}: " if self.name else ""
+        told = f"{place}{name}{self.severity}: {self.message}"
+        return _indented([told, *self.excerpt.splitlines(), *map(str, self.notes)])
+
+
+def _indented(texts: list[str]) -> str:
+    """One below the other, all but the first indented."""
+    return "\n  ".join(text.replace("\n", "\n  ") for text in texts)
 
 
 class TwinjitError(Exception):
@@ -96,7 +108,7 @@ class TwinjitError(Exception):
         self.diagnostics = diagnostics
 
     def __str__(self) -> str:
-        return "\n  ".join([self.message, *map(str, self.diagnostics)])
+        return _indented([self.message, *map(str, self.diagnostics)])
 
 
 class CompilationError(TwinjitError):
@@ -177,6 +189,10 @@ class ExecutorError(TwinjitError, RuntimeError):
 
 class UnsupportedProgramError(TwinjitError, TypeError):
     """What was handed in is not a program Twinjit can take."""
+
+
+class ContextError(TwinjitError, RuntimeError):
+    """A live program's context, or other work on the program, forbids what is to be done."""
 
 
 class UnfingerprintableError(TwinjitError, ValueError):

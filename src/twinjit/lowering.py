@@ -179,7 +179,7 @@ def _note_on(lifted: Sequence[tuple[str, str, int, int, str]]) -> Diagnostic:
     ]
     more = f", and {len(named) - _NOTED} more" if len(named) > _NOTED else ""
     return Diagnostic(
-        "note",
+        "remark",
         "under the policy's constants='lift', passes cannot see the elements of "
         f"{', '.join(named[:_NOTED])}{more}; if they must, raise lift_bytes or give 'content'",
     )

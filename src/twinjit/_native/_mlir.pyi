@@ -1,4 +1,5 @@
 import twinjit._native._llvm
+import twinjit.errors
 
 
 def fingerprint(program: object, policy: str, domain: str = "") -> bytes:
@@ -31,9 +32,37 @@ def upstream_equivalent(a: object, b: object) -> bool:
     MLIR's own comparison of two operations of one context, to test against. Holds the GIL.
     """
 
+def run_passes(capsule: object, pipeline: str, stop: twinjit._native._llvm.Stop) -> tuple[twinjit.errors.Diagnostic, ...]:
+    """
+    Run a pass pipeline over a live module, given its ``_CAPIPtr``, and return what the passes said. Releases the GIL but for the beginning.
+    """
+
 def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
     """
     Canonical text of a pass pipeline; whether it names registered pipelines, so that the text itself counts too; the pass in it that reads files, if any; and the build identities, by path, of the libraries its passes come from, other than MLIR's and ours. Holds the GIL.
+    """
+
+def pool_stats() -> dict[str, int]:
+    """
+    Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the former, as measured; and since the process began, how many were ``made``, and how many were not kept since they were used often (``recycled_by_uses``), had grown (``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. Holds the GIL.
+    """
+
+def release_contexts() -> None:
+    """
+    Drop the idle private contexts, and return freed memory to the system. Releases the GIL.
+    """
+
+def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
+    """Parse and verify MLIR text or bytecode. Releases the GIL."""
+
+def parse_foreign(source: bytes, name: str) -> Program:
+    """
+    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
+    """
+
+def transfer(capsule: object) -> Program:
+    """
+    Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
     """
 
 class Program:
@@ -67,29 +96,3 @@ class Program:
         """
         Run a pass pipeline and translate to bitcode; consumes the program, and unless the pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
         """
-
-def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
-    """Parse and verify MLIR text or bytecode. Releases the GIL."""
-
-def parse_foreign(source: bytes, name: str) -> Program:
-    """
-    Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
-    """
-
-def transfer(capsule: object) -> Program:
-    """
-    Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
-    """
-
-def write(capsule: object) -> bytes:
-    """
-    Write a live module or operation as bytecode for ``read_written``, with all locations. Releases the GIL as ``fingerprint`` does.
-    """
-
-def read_written(bytecode: bytes) -> Program:
-    """
-    Read, in this process or another, what ``write`` wrote. Releases the GIL.
-def note_activity(page: object) -> None:
-    """
-    Note phases and passes on the page of a worker, given what ``_llvm.install_crash_handlers`` returned. Holds the GIL.
-    """

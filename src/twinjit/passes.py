@@ -1,0 +1,73 @@
+"""Passes over modules where their users hold them, and the contexts that are Twinjit's own."""
+
+from __future__ import annotations
+
+from twinjit.errors import Diagnostic, UnsupportedProgramError
+from twinjit.pipeline import NAMED_PIPELINES
+from twinjit.source import LiveModule, open_source
+from twinjit.stop import stop_after
+
+__all__ = ["release_contexts", "run_passes"]
+
+
+def run_passes(
+    module: object, pipeline: str, *, timeout: float | None = None
+) -> tuple[Diagnostic, ...]:
+    """Run a pass pipeline over a live module in place, without the GIL.
+
+    Any number of threads may do so at once, in one context or in many, each on a module of its own.
+    Nothing else may use the module meanwhile. Python objects of operations, blocks and values in it
+    must not be used afterwards, unless the passes left these alone: MLIR's bindings do not notice
+    that they are gone. ``docs/contexts.md`` has the rest.
+
+    Parameters
+    ----------
+    module
+        A Module of ``mlir.ir``, or an Operation that is a ``builtin.module``.
+    pipeline
+        As for `Compiler`: the name of a pipeline, or the text of one for a ``builtin.module``.
+    timeout
+        Seconds after which it stops, at the end of the pass that runs then; None for no limit.
+
+    Returns
+    -------
+    tuple of Diagnostic
+        Warnings and remarks of the passes, which no handler of the context gets to see.
+
+    Raises
+    ------
+    PipelineError
+        If the pipeline does not parse, or a pass failed; with what that said. The module is then as
+        that pass left it, as it is after a timeout.
+    VerificationError
+        If the module is not valid to begin with.
+    ContextError
+        If the module's context has multithreading disabled; or if the module, one that it is in, or
+        a part of it is in use by Twinjit in another thread.
+    CompilationTimeoutError
+        If it took longer than `timeout`.
+    UnsupportedProgramError
+        If it is no live module of ``mlir.ir``.
+    """
+    stop = stop_after(timeout)
+    source = open_source(module)  # keeps the module alive meanwhile
+    if not isinstance(source, LiveModule):
+        raise UnsupportedProgramError(
+            "passes run in place over a live module of mlir.ir alone; parse text with "
+            "mlir.ir.Module.parse, or have Compiler compile it as it is"
+        )
+    from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
+
+    named = NAMED_PIPELINES.get(pipeline)
+    return _mlir.run_passes(source.capsule, named.text if named else pipeline, stop)
+
+
+def release_contexts() -> None:
+    """Drop the contexts that Twinjit keeps for the next compilations, and return free memory.
+
+    For a process that is going to be idle. The next compilations make new ones, some 4 ms each.
+    Memory that was freed is returned to the system by the way in any case, but not all of it.
+    """
+    from twinjit._native import _mlir
+
+    _mlir.release_contexts()
