@@ -8,7 +8,8 @@ from twinjit import errors
 from twinjit.errors import CompilerCrashed, Diagnostic, ParseError, TwinjitError
 from twinjit.plain import error_from_plain, error_to_plain
 
-DIAGNOSTICS = (Diagnostic("error", "no", "a.mlir", 3, 4, "x\n^"), Diagnostic("note", "because"))
+NOTES = (Diagnostic("note", "because", "b.mlir", 1, 2),)
+DIAGNOSTICS = (Diagnostic("error", "no", "a.mlir", 3, 4, "x\n^", NOTES), Diagnostic("warning", "x"))
 
 
 def _kinds() -> list[type[TwinjitError]]:

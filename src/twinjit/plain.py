@@ -54,4 +54,4 @@ def error_from_plain(data: dict[str, Any]) -> TwinjitError:
 def _diagnostic(data: dict[str, Any]) -> Diagnostic:
     if set(data) != _FIELDS:
         raise TypeError(f"not a diagnostic: {data!r}")
-    return Diagnostic(**data)
+    return Diagnostic(**{**data, "notes": tuple(map(_diagnostic, data["notes"]))})
