@@ -126,6 +126,8 @@ OTHERS = {
     "shared_max_entry_bytes": ("1024", 1024),
     "shared_secret": ("sixteen bytes or more", b"sixteen bytes or more"),
     "target": ("x86-64-v3", "x86-64-v3"),
+    "perf": ("map", "map"),
+    "gdb": ("on", True),
     "trace": ("/other/%p.json", "/other/%p.json"),
     "workers": ("3", 3),
     "compile_timeout": ("2min", 120.0),

@@ -115,7 +115,7 @@ private:
 };
 
 std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries,
-                                      const nb::sequence &constants) {
+                                      const nb::sequence &constants, const nb::bytes &digest) {
   std::vector<std::string> symbols(entries.size());
   std::transform(entries.begin(), entries.end(), symbols.begin(), callSymbol);
   BufferView code(object);
@@ -128,7 +128,7 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
   }
   auto image = [&] {
     CompilerWork work(Work::Link);
-    return load(code.bytes(), symbols, named);
+    return load(code.bytes(), symbols, named, view(digest));
   }();
   return unwrap(std::move(image));
 }
@@ -217,6 +217,8 @@ NB_MODULE(_llvm, m) {
   nb::class_<Image>(m, "Image",
                     "Object code linked into this process; unmapped with its last reference.")
       .def_prop_ro("size", &Image::size, "Mapped memory in bytes.")
+      .def_prop_ro("perf_trouble", &Image::perfTrouble,
+                   "What went wrong when perf was told of the code; empty for nothing.")
       .def_prop_ro("can_fail", &Image::canFail,
                    "Whether the code can stop a call, by a failed assertion or allocation.")
       .def(
@@ -232,12 +234,24 @@ NB_MODULE(_llvm, m) {
           },
           "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
 
+  m.def("load", &loadFromPython, "object"_a, "entries"_a, "constants"_a = nb::tuple(),
+        "digest"_a = nb::bytes("", 0),
+        nb::sig("def load(object: bytes | memoryview, entries: collections.abc.Sequence[str], "
+                "constants: collections.abc.Sequence[tuple[str, bytes, int]] = (), digest: bytes = "
+                "b\"\") -> Image"),
+        "Link an object file into the process, and to copies of constants that it refers to: the "
+        "symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name "
+        "functions NAME@DIGITS, by the beginning of the digest, where there is one. Releases the "
+        "GIL.");
+
   m.def(
-      "load", &loadFromPython, "object"_a, "entries"_a, "constants"_a = nb::tuple(),
-      nb::sig("def load(object: bytes | memoryview, entries: collections.abc.Sequence[str], "
-              "constants: collections.abc.Sequence[tuple[str, bytes, int]] = ()) -> Image"),
-      "Link an object file into the process, and to copies of constants that it refers to: the "
-      "symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.");
+      "tell_profilers",
+      [](bool perfMap, bool jitDump, bool gdb, const std::string &jitDumpBase) {
+        tellProfilers({perfMap, jitDump, gdb}, jitDumpBase);
+      },
+      "perf_map"_a, "jit_dump"_a, "gdb"_a, "jit_dump_base"_a,
+      "Tell perf (by /tmp/perf-PID.map, by a file below a directory) or gdb of all code that is "
+      "loaded from now on. Holds the GIL.");
 
   m.def("code_memory", &codeMemoryToPython,
         nb::sig("def code_memory() -> tuple[int, int, int, list[tuple[int, int]]]"),

@@ -66,6 +66,7 @@ public:
     for (const auto &entry : image.entries)
       if (!entry.second)
         return llvm::createStringError("the object does not define '" + entry.first() + "'");
+    image.announcement = Announcement::prepare(graph);
     return llvm::Error::success();
   }
 
@@ -94,6 +95,7 @@ private:
 };
 
 Image::~Image() {
+  announcement.reset();
   if (memory)
     // Only what a plugin of JITLink left to be done at the end could fail.
     llvm::consumeError(CodeMemory::instance().deallocate(std::move(memory)));
@@ -109,7 +111,7 @@ size_t Image::size() const { return CodeMemory::pagesOf(memory).size() + constan
 
 Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
                                      const std::vector<std::string> &entries,
-                                     llvm::ArrayRef<Constant> constants) {
+                                     llvm::ArrayRef<Constant> constants, llvm::StringRef digest) {
   // The graph refers to both buffers and to the pool until link() returns.
   auto pool = std::make_shared<orc::SymbolStringPool>();
   auto graph = jl::createLinkGraphFromObject(llvm::MemoryBufferRef(object, "artifact"), pool);
@@ -125,6 +127,8 @@ Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
   jl::link(std::move(*graph), std::make_unique<Link>(entries, result));
   if (result.failure)
     return std::move(*result.failure);
+  if (result.image->announcement)
+    result.image->announcement->publish(object, digest);
   return result.image;
 }
 

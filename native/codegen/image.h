@@ -1,6 +1,7 @@
 // Object code linked into this process.
 #pragma once
 
+#include "codegen/announcement.h"
 #include "codegen/code_memory.h"
 #include "codegen/constant_memory.h"
 #include "common/outcome.h"
@@ -36,16 +37,20 @@ public:
   /// FailureFrame.
   bool canFail() const { return fails; }
 
+  /// What went wrong when perf was told of the code; empty for nothing, or no more than before.
+  std::string perfTrouble() const { return announcement ? announcement->trouble() : ""; }
+
 private:
   friend class Link;
   friend Outcome<std::shared_ptr<Image>> load(llvm::StringRef, const std::vector<std::string> &,
-                                              llvm::ArrayRef<Constant>);
+                                              llvm::ArrayRef<Constant>, llvm::StringRef);
   Image() = default;
 
   ConstantMemory constants;
   CodeMemory::FinalizedAlloc memory;
   bool fails = false;
   llvm::StringMap<void *> entries;
+  std::unique_ptr<Announcement> announcement; // null where nobody is told
 };
 
 /// Link relocatable `object` code with JITLink and find the symbols in `entries`.
@@ -55,9 +60,12 @@ private:
 /// (runtime.h). Links in the caller's thread, without any lock of ours; safe
 /// to call from many threads. Does not touch Python.
 ///
+/// Where perf or gdb are to be told, `digest` tells programs apart: see Announcement.
+///
 /// The object must have passed its artifact's checksum: JITLink accepts many damaged objects.
 Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
                                      const std::vector<std::string> &entries,
-                                     llvm::ArrayRef<Constant> constants = {});
+                                     llvm::ArrayRef<Constant> constants = {},
+                                     llvm::StringRef digest = {});
 
 } // namespace twinjit

@@ -30,6 +30,8 @@ bool isRuntimeOfMLIR(llvm::StringRef name) {
 /// Prefix of the names that we make.
 constexpr llvm::StringRef kOwn = "twinjit";
 
+constexpr llvm::StringRef kProgram = "twinjit.program.", kCall = "twinjit.call.";
+
 bool isTaken(llvm::StringRef name) {
   return name.empty() || name.starts_with(kOwn) || name.starts_with("llvm.") ||
          name.starts_with("\1") || isReserved(name) || isRuntimeOfMLIR(name) ||
@@ -39,9 +41,15 @@ bool isTaken(llvm::StringRef name) {
 } // namespace
 
 std::string programSymbol(llvm::StringRef name) {
-  return isTaken(name) ? ("twinjit.program." + name).str() : name.str();
+  return isTaken(name) ? (kProgram + name).str() : name.str();
 }
 
-std::string callSymbol(llvm::StringRef name) { return ("twinjit.call." + name).str(); }
+std::string callSymbol(llvm::StringRef name) { return (kCall + name).str(); }
+
+llvm::StringRef programName(llvm::StringRef symbol) {
+  if (!symbol.consume_front(kProgram))
+    symbol.consume_front(kCall);
+  return symbol;
+}
 
 } // namespace twinjit

@@ -20,4 +20,8 @@ std::string programSymbol(llvm::StringRef name);
 /// programSymbol() is the same.
 std::string callSymbol(llvm::StringRef name);
 
+/// What the program calls the function of a symbol: the name that programSymbol() or callSymbol()
+/// was given, which is the symbol's end; any other symbol as it is.
+llvm::StringRef programName(llvm::StringRef symbol);
+
 } // namespace twinjit

@@ -74,8 +74,8 @@ __all__ = [
     "import_bundle",
     "parse_duration",
     "parse_size",
-    "reproduce_crash",
     "release_contexts",
+    "reproduce_crash",
     "run_passes",
 ]
 

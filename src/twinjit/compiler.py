@@ -124,6 +124,10 @@ class Compiler:
         self.max_workers = choose_workers(max_workers, settings)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
+        if settings.perf != "off" or settings.gdb:
+            with held_off():
+                from twinjit.profilers import tell_profilers
+            tell_profilers(settings)
         trace = trace or settings.trace
         keeps_program = self.confirm == "always"
         options = BuildOptions(pipeline, opt_level, self.target, self.policy, keeps_program)

@@ -8,10 +8,11 @@ from twinjit import machine
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
-from twinjit.errors import ArtifactError, EntryNotFoundError, SignatureError
+from twinjit.errors import ArtifactError, EntryNotFoundError, ObservationWarning, SignatureError
 from twinjit.key import Key
 from twinjit.report import Report
 from twinjit.signature import Signature
+from twinjit.warn import warn_of
 
 __all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode"]
 
@@ -68,7 +69,9 @@ class LoadedCode:
         self.identity = artifact.key_digest + constants.digest
         entries = [each.name for each in signatures if each.slots]
         bound = constants.bind(LiftedConstant.all_of(artifact))
-        self._image = _llvm.load(object_code, entries, bound)
+        self._image = _llvm.load(object_code, entries, bound, artifact.key_digest)
+        if trouble := self._image.perf_trouble:
+            warn_of(ObservationWarning, f"perf is not told of code from now on: {trouble}")
         self._functions: dict[str, _llvm.Function] = {}
 
     @property

@@ -23,10 +23,13 @@ from twinjit.settings_values import (
     place_of_url,
 )
 
-__all__ = ["Confirm", "Settings", "environment_of_workers", "parse_duration", "parse_size"]
+__all__ = ["Confirm", "Perf", "Settings", "environment_of_workers", "parse_duration", "parse_size"]
 
 Confirm = Literal["never", "always"]
 """Whether hits are compared in full with the program that the code was compiled from."""
+
+Perf = Literal["off", "map", "dump"]
+"""How ``perf`` is told of compiled code: not at all, by names, or by names and code."""
 
 _MIB = 1024**2
 _DAY = 86400.0
@@ -75,6 +78,12 @@ class Settings:
         entries. Not shown by ``repr``.
     target
         What code is made for: ``"host"``, or a level such as ``"x86-64-v3"``.
+    perf
+        How ``perf`` is told of the code that this process loads: ``"off"``, ``"map"`` for names in
+        ``/tmp/perf-PID.map``, or ``"dump"`` for names and code in a file that ``perf inject --jit``
+        reads. A compiler with these settings turns it on for the whole process, for good.
+    gdb
+        Whether debuggers are told, in the same way.
     trace
         Absolute path of the file that compilers write a trace to, with ``%p`` for the number of the
         process; None for none.
@@ -107,6 +116,8 @@ class Settings:
     shared_max_entry_bytes: int = 64 * _MIB
     shared_secret: bytes | None = field(default=None, repr=False)
     target: str = "host"
+    perf: Perf = "off"
+    gdb: bool = False
     trace: str | None = None
     workers: int | None = None
     compile_timeout: float | None = None
@@ -161,6 +172,16 @@ class Settings:
         if not os.path.isabs(path):
             raise ConfigError(f"{_FILE_VARIABLE} is {named!r}; give an absolute path, or 'off'")
         return path
+
+    @staticmethod
+    def jit_dump_base(environment: Mapping[str, str] | None = None) -> str | None:
+        """Say below which folder ``perf="dump"`` makes its files; None where there is none.
+
+        ``$JITDUMPDIR``, else the user's home, as for other compilers that make such files.
+        """
+        env = os.environ if environment is None else environment
+        base = os.path.abspath(env.get("JITDUMPDIR") or _home(env))
+        return base if os.path.isdir(base) else None
 
     @staticmethod
     def unknown_variables(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:

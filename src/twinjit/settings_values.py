@@ -207,6 +207,14 @@ def _is_word(value: object) -> bool:
     return isinstance(value, str) and value.isprintable() and value != "" and " " not in value
 
 
+def _is_perf(value: object) -> bool:
+    return isinstance(value, str) and value in ("off", "map", "dump")
+
+
+def _parse_switch(text: str) -> object:
+    return SWITCH.get(text.strip().lower(), text)
+
+
 def _is_confirm(value: object) -> bool:
     return isinstance(value, str) and value in ("never", "always")
 
@@ -268,6 +276,8 @@ KINDS = {
         lambda value: _is_word(value) and value.lower() != "native",
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
     ),
+    "perf": Kind(_is_perf, "'off', 'map' or 'dump'"),
+    "gdb": Kind(lambda value: isinstance(value, bool), "'on' or 'off'", parse=_parse_switch),
     "trace": Kind(_is_path, "an absolute path as text", optional=True),
     "workers": Kind(
         _is_count, f"a whole number, 1 to {MOST_WORKERS}", parse=_parse_count, optional=True

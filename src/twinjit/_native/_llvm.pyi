@@ -68,6 +68,10 @@ class Image:
         """Mapped memory in bytes."""
 
     @property
+    def perf_trouble(self) -> str:
+        """What went wrong when perf was told of the code; empty for nothing."""
+
+    @property
     def can_fail(self) -> bool:
         """Whether the code can stop a call, by a failed assertion or allocation."""
 
@@ -79,9 +83,14 @@ class Image:
         Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.
         """
 
-def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = ()) -> Image:
+def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = (), digest: bytes = b"") -> Image:
     """
-    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Releases the GIL.
+    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. Releases the GIL.
+    """
+
+def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: str) -> None:
+    """
+    Tell perf (by /tmp/perf-PID.map, by a file below a directory) or gdb of all code that is loaded from now on. Holds the GIL.
     """
 
 def code_memory() -> tuple[int, int, int, list[tuple[int, int]]]:

@@ -48,6 +48,8 @@ def _show(name: str, value: Any) -> str:
     """Write a value for people, and exactly."""
     if value is None:
         return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
     if name.endswith("_bytes"):
         return size(value) if value < 1024 else f"{size(value)} ({value} bytes)"
     if isinstance(value, (int, float)):
