@@ -6,11 +6,11 @@ The figures are those of the modules in this folder, each described where it is 
 from __future__ import annotations
 
 from benchmarks.harness import Figures
-from benchmarks.parallel.threads import threads
+from benchmarks.parallel import threads
 
 __all__ = ["run"]
 
-_PARTS = (threads,)
+_PARTS = (threads.threads,)
 
 
 def run(*, quick: bool) -> Figures:
