@@ -66,10 +66,7 @@ nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entrie
                        const std::string &features, unsigned optLevel, const Stop &stop) {
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
-  Outcome<Emitted> emitted = [&] {
-    CompilerWork work;
-    return emit(module, options, stop);
-  }();
+  Outcome<Emitted> emitted = compilerWork([&] { return emit(module, options, stop); });
   Emitted result = unwrap(std::move(emitted));
   nb::dict slots;
   for (const Entry &entry : result.entries)
@@ -109,10 +106,7 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
     named.push_back({nb::cast<std::string>(constant[0]), contents.back()->bytes(),
                      nb::cast<uint64_t>(constant[2])});
   }
-  auto image = [&] {
-    CompilerWork work(Work::Link);
-    return load(code.bytes(), symbols, named);
-  }();
+  auto image = compilerWork([&] { return load(code.bytes(), symbols, named); }, Work::Link);
   return unwrap(std::move(image));
 }
 

@@ -143,8 +143,8 @@ struct AnyProgram {
 /// Calls `work` without the GIL if none of the programs needs it.
 template <typename Function, typename... Programs>
 auto withoutGil(Function &&work, const Programs &...programs) {
-  CompilerWork counted(Work::Compile, (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
-  return work();
+  return compilerWork(work, Work::Compile,
+                      (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
 }
 
 nb::bytes fingerprintToPython(const nb::object &program, const std::string &policyText,
@@ -175,10 +175,7 @@ nb::list constantsToPython(const nb::object &program, const std::string &policyT
 
 nb::list normaliseToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
-  auto lifted = [&] {
-    CompilerWork work;
-    return normalise(program.module(), policy);
-  }();
+  auto lifted = compilerWork([&] { return normalise(program.module(), policy); });
   nb::list result;
   for (const LiftedConstant &constant : unwrap(std::move(lifted)))
     result.append(nb::make_tuple(decoded(constant.name), constant.type, constant.size,
@@ -188,10 +185,7 @@ nb::list normaliseToPython(Program &program, const std::string &policyText) {
 
 nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
-  auto bytecode = [&] {
-    CompilerWork work;
-    return toBytecode(program, policy);
-  }();
+  auto bytecode = compilerWork([&] { return toBytecode(program, policy); });
   std::string bytes = unwrap(std::move(bytecode));
   return toBytes(bytes);
 }
@@ -209,27 +203,19 @@ Program transfer(const nb::object &capsule) {
 
 Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
-  Outcome<Program> program = [&] {
-    CompilerWork work;
-    return Program::parse(text, name, allowUnregistered);
-  }();
+  Outcome<Program> program =
+      compilerWork([&] { return Program::parse(text, name, allowUnregistered); });
   return unwrap(std::move(program));
 }
 
 Program parseForeignText(const nb::bytes &source, const std::string &name) {
   llvm::StringRef text = view(source);
-  Outcome<Program> program = [&] {
-    CompilerWork work;
-    return parseForeign(text, name);
-  }();
+  Outcome<Program> program = compilerWork([&] { return parseForeign(text, name); });
   return unwrap(std::move(program));
 }
 
 nb::tuple unknownToPython(const Program &program) {
-  Unknown unknown = [&] {
-    CompilerWork work;
-    return findUnknown(program.module());
-  }();
+  Unknown unknown = compilerWork([&] { return findUnknown(program.module()); });
   auto list = [](const std::vector<std::string> &texts) {
     nb::list result;
     for (const std::string &text : texts)
@@ -269,7 +255,8 @@ nb::dict toPython(const Signature &signature) {
 nb::tuple identifyToPython(const std::string &text) {
   CompilerWork work(Work::Compile, Gil::Hold);
   loadPasses();
-  PipelineIdentity identity = unwrap(identifyPipeline(text));
+  PipelineIdentity identity =
+      unwrap(withRoom(kStackForCompiling, [&] { return identifyPipeline(text); }));
   nb::dict libraries;
   for (const auto &[path, build] : identity.libraries)
     libraries[path.c_str()] = build;
@@ -279,10 +266,11 @@ nb::tuple identifyToPython(const std::string &text) {
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted,
                         const Stop &stop) {
   loadPasses();
-  Outcome<Lowered> lowered = [&] {
-    CompilerWork work;
-    return lower(program, pipeline, trusted, stop);
-  }();
+  Outcome<Lowered> lowered = compilerWork([&] {
+    auto outcome = lower(program, pipeline, trusted, stop);
+    program.spend(); // here, without the GIL
+    return outcome;
+  });
   Lowered result = unwrap(std::move(lowered));
   return nb::make_tuple(toBytes(result.bitcode), result.passSeconds, result.translateSeconds);
 }
@@ -342,24 +330,32 @@ void bindReading(nb::module_ &m) {
 
 void bindProgram(nb::module_ &m) {
   nb::class_<Program>(m, "Program", "A program in a private context, used by one thread at a time.")
-      .def("dialects", &Program::dialects, "Namespaces of the dialects that occur, sorted.")
+      .def(
+          "dialects",
+          [](Program &program) { return compilerWork([&] { return program.dialects(); }); },
+          "Namespaces of the dialects that occur, sorted. Releases the GIL.")
       .def("unknown", &unknownToPython,
            nb::sig("def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]"),
            "What no dialect here knows: names of operations; namespaces of attributes and types; "
            "properties, as ``operation property``, that ``parse_foreign`` has kept; and those "
            "attributes and types that refer to something their text does not hold. Releases the "
            "GIL.")
-      .def("uses_tensors", &Program::usesTensors, "Whether any value is a tensor.")
+      .def(
+          "uses_tensors",
+          [](Program &program) { return compilerWork([&] { return program.usesTensors(); }); },
+          "Whether any value is a tensor. Releases the GIL.")
       .def(
           "signatures",
           [](Program &program) {
             nb::list result;
-            for (const Signature &signature : unwrap(program.signatures()))
+            for (const Signature &signature :
+                 unwrap(compilerWork([&] { return program.signatures(); })))
               result.append(toPython(signature));
             return result;
           },
           nb::sig("def signatures(self) -> list[dict[str, object]]"),
-          "Parameters and results of the functions that callers may enter.")
+          "Parameters and results of the functions that callers may enter. Releases the GIL while "
+          "it reads the program.")
       .def("normalise", &normaliseToPython, "policy"_a,
            nb::sig("def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]"),
            "Bring the program to the form that it shares with all that are the same under a "

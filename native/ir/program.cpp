@@ -1,5 +1,6 @@
 #include "ir/program.h"
 
+#include "common/deep_stack.h"
 #include "common/diagnostics.h"
 #include "ir/depth.h"
 #include "ir/resources.h"
@@ -244,8 +245,20 @@ Program::Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
 }
 
 Program::~Program() {
-  if (moduleRef) // not moved from; lowering may have brought in new names
-    checkTraces();
+  if (moduleRef) // not moved from
+    destroyModule();
+}
+
+void Program::destroyModule() {
+  runWithRoom(kStackForCompiling, [&] {
+    checkTraces(); // lowering may have brought in new names
+    moduleRef = nullptr;
+  });
+}
+
+void Program::spend() {
+  destroyModule();
+  moduleRef = mlir::ModuleOp::create(mlir::UnknownLoc::get(contextLease.get()));
 }
 
 void Program::checkTraces() {
