@@ -80,13 +80,12 @@ nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entrie
                        const std::string &features, unsigned optLevel, const Stop &stop) {
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
-  Outcome<Emitted> emitted = [&] {
-    CompilerWork work;
+  Outcome<Emitted> emitted = compilerWork([&] {
     Outcome<Emitted> outcome = emit(module, options, stop);
     noteFreed(module.size() * kFreedPerByte);
     giveBackFreed();
     return outcome;
-  }();
+  });
   Emitted result = unwrap(std::move(emitted));
   nb::dict slots;
   for (const Entry &entry : result.entries)
@@ -126,10 +125,8 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
     named.push_back({nb::cast<std::string>(constant[0]), contents.back()->bytes(),
                      nb::cast<uint64_t>(constant[2])});
   }
-  auto image = [&] {
-    CompilerWork work(Work::Link);
-    return load(code.bytes(), symbols, named, view(digest));
-  }();
+  auto image =
+      compilerWork([&] { return load(code.bytes(), symbols, named, view(digest)); }, Work::Link);
   return unwrap(std::move(image));
 }
 

@@ -3,8 +3,12 @@
 #include "common/activity.h"
 #include "common/signal_stack.h"
 
-#include <optional>
+#include "llvm/Support/MathExtras.h"
+
 #include <pthread.h>
+
+#include <cstdint>
+#include <optional>
 
 namespace twinjit {
 namespace {
@@ -18,6 +22,27 @@ void *callOnDeepStack(void *argument) {
     ofHandlers.emplace();
   (*static_cast<llvm::function_ref<void()> *>(argument))();
   return nullptr;
+}
+
+constexpr size_t kSpare = size_t(1) << 20; // for what the thread itself has on its stack
+
+/// The lowest address of this thread's stack; 0, as if there were no end, where that is unknown.
+uintptr_t findEndOfStack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return 0;
+  void *lowest = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uintptr_t>(lowest);
+}
+
+/// What is left of this thread's stack, in bytes.
+size_t roomOnStack() {
+  // Of the first thread, glibc reads it from a file.
+  static thread_local const uintptr_t end = findEndOfStack();
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - end;
 }
 
 } // namespace
@@ -34,6 +59,13 @@ void runWithStack(size_t bytes, llvm::function_ref<void()> work) {
     pthread_join(thread, nullptr);
   else
     work();
+}
+
+void runWithRoom(size_t bytes, llvm::function_ref<void()> work) {
+  if (roomOnStack() >= bytes)
+    work();
+  else
+    runWithStack(llvm::alignTo(bytes, kSpare) + kSpare, work);
 }
 
 } // namespace twinjit

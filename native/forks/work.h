@@ -1,6 +1,7 @@
 // Compiler work, as the bindings do it: counted in at the gate for forks, without the GIL.
 #pragma once
 
+#include "common/deep_stack.h"
 #include "common/gil.h"
 #include "common/raise.h"
 #include "forks/gate.h"
@@ -32,7 +33,8 @@ inline void useSharedForkGate() {
                          "'forkserver', or fork before such work begins or after it has ended"});
 }
 
-/// Lives as long as the work. Raises ForkError in a child that cannot do it.
+/// Lives as long as the work, for work that is Python's in part; see compilerWork(). Raises
+/// ForkError in a child that cannot do it.
 class CompilerWork {
 public:
   explicit CompilerWork(Work work = Work::Compile, Gil gil = Gil::Release) {
@@ -51,5 +53,13 @@ public:
 private:
   std::optional<WithoutGil> released;
 };
+
+/// Do work that touches no Python, with as much stack as it may need. `work` may run on a thread of
+/// its own meanwhile, and must not throw. Raises ForkError in a child that cannot do it.
+template <typename Function>
+auto compilerWork(Function &&work, Work kind = Work::Compile, Gil gil = Gil::Release) {
+  CompilerWork counted(kind, gil);
+  return withRoom(kind == Work::Link ? kStackForLinking : kStackForCompiling, work);
+}
 
 } // namespace twinjit

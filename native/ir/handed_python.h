@@ -34,7 +34,10 @@ inline Program &usable(Program &program) {
 
 /// A member function of Program that raises on one that has been lowered.
 template <auto Member> auto onUsable() {
-  return [](Program &program) { return (usable(program).*Member)(); };
+  return [](Program &program) {
+    Program &checked = usable(program);
+    return compilerWork([&] { return (checked.*Member)(); });
+  };
 }
 
 /// A program in any form: a Program, or the capsule of a live one.
@@ -65,8 +68,8 @@ inline std::optional<LiveWork> reading(const AnyProgram &program) {
 template <typename Function, typename... Programs>
 auto withoutGil(Function &&work, const Programs &...programs) {
   [[maybe_unused]] std::optional<LiveWork> live[] = {reading(programs)...};
-  CompilerWork counted(Work::Compile, (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
-  return work();
+  return compilerWork(work, Work::Compile,
+                      (programs.needsNoGil() && ...) ? Gil::Release : Gil::Hold);
 }
 
 } // namespace twinjit

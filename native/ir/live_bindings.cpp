@@ -35,7 +35,7 @@ nb::tuple runPassesToPython(const nb::object &capsule, const std::string &pipeli
   beginOnceFree(run, stop);
   auto said = [&] {
     WithoutGil released;
-    return run.run(stop);
+    return withRoom(kStackForCompiling, [&] { return run.run(stop); });
   }();
   return toPython(unwrap(std::move(said)));
 }

@@ -56,7 +56,8 @@ void registerUpstreamPasses() {
 nb::tuple identifyToPython(const std::string &text) {
   CompilerWork work(Work::Compile, Gil::Hold);
   loadPasses();
-  PipelineIdentity identity = unwrap(identifyPipeline(text));
+  PipelineIdentity identity =
+      unwrap(withRoom(kStackForCompiling, [&] { return identifyPipeline(text); }));
   nb::dict libraries;
   for (const auto &[path, build] : identity.libraries)
     libraries[path.c_str()] = build;

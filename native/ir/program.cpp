@@ -1,5 +1,6 @@
 #include "ir/program.h"
 
+#include "common/deep_stack.h"
 #include "common/diagnostics.h"
 #include "ir/depth.h"
 #include "ir/diagnostics.h"
@@ -239,9 +240,12 @@ Program::Program(ContextLease lease, mlir::OwningOpRef<mlir::ModuleOp> module)
 
 void Program::spend() {
   if (!moduleRef)
-    return;      // spent, or moved from
-  checkTraces(); // lowering may have brought in new names
-  moduleRef = nullptr;
+    return; // spent, or moved from
+  // Whoever drops a program may have a small stack.
+  runWithRoom(kStackForCompiling, [&] {
+    checkTraces(); // lowering may have brought in new names
+    moduleRef = nullptr;
+  });
   contextLease.giveBack();
 }
 

@@ -21,10 +21,7 @@ namespace {
 nb::list normaliseToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
   mlir::ModuleOp module = usable(program).module();
-  auto lifted = [&] {
-    CompilerWork work;
-    return normalise(module, policy);
-  }();
+  auto lifted = compilerWork([&] { return normalise(module, policy); });
   nb::list result;
   for (const LiftedConstant &constant : unwrap(std::move(lifted)))
     result.append(nb::make_tuple(decoded(constant.name), constant.type, constant.size,
@@ -35,10 +32,7 @@ nb::list normaliseToPython(Program &program, const std::string &policyText) {
 nb::bytes bytecodeToPython(Program &program, const std::string &policyText) {
   Policy policy = unwrap(Policy::parse(policyText));
   usable(program);
-  auto bytecode = [&] {
-    CompilerWork work;
-    return toBytecode(program, policy);
-  }();
+  auto bytecode = compilerWork([&] { return toBytecode(program, policy); });
   std::string bytes = unwrap(std::move(bytecode));
   return toBytes(bytes);
 }
@@ -52,10 +46,7 @@ nb::bytes write(const nb::object &capsule) {
 
 Program readWritten(const nb::bytes &bytecode) {
   llvm::StringRef data = view(bytecode); // immutable, and held by the caller
-  Outcome<Program> program = [&] {
-    CompilerWork work;
-    return Program::readWritten(data);
-  }();
+  Outcome<Program> program = compilerWork([&] { return Program::readWritten(data); });
   return unwrap(std::move(program));
 }
 
@@ -66,28 +57,20 @@ Program transfer(const nb::object &capsule) {
 
 Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
-  Outcome<Program> program = [&] {
-    CompilerWork work;
-    return Program::parse(text, name, allowUnregistered);
-  }();
+  Outcome<Program> program =
+      compilerWork([&] { return Program::parse(text, name, allowUnregistered); });
   return unwrap(std::move(program));
 }
 
 Program parseForeignText(const nb::bytes &source, const std::string &name) {
   llvm::StringRef text = view(source);
-  Outcome<Program> program = [&] {
-    CompilerWork work;
-    return parseForeign(text, name);
-  }();
+  Outcome<Program> program = compilerWork([&] { return parseForeign(text, name); });
   return unwrap(std::move(program));
 }
 
 nb::tuple unknownToPython(Program &program) {
   mlir::ModuleOp module = usable(program).module();
-  Unknown unknown = [&] {
-    CompilerWork work;
-    return findUnknown(module);
-  }();
+  Unknown unknown = compilerWork([&] { return findUnknown(module); });
   auto list = [](const std::vector<std::string> &texts) {
     nb::list result;
     for (const std::string &text : texts)
@@ -128,13 +111,12 @@ nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trus
                         const Stop &stop) {
   loadPasses();
   usable(program);
-  Outcome<Lowered> lowered = [&] {
-    CompilerWork work;
+  Outcome<Lowered> lowered = compilerWork([&] {
     Outcome<Lowered> outcome = lower(program, pipeline, trusted, stop);
     program.spend();
     giveBackFreed();
     return outcome;
-  }();
+  });
   Lowered result = unwrap(std::move(lowered));
   return nb::make_tuple(toBytes(result.bitcode), result.passSeconds, result.translateSeconds);
 }
@@ -177,7 +159,9 @@ void bindProgram(nb::module_ &m) {
           "signatures",
           [](Program &program) {
             nb::list result;
-            for (const Signature &signature : unwrap(usable(program).signatures()))
+            Program &checked = usable(program);
+            for (const Signature &signature :
+                 unwrap(compilerWork([&] { return checked.signatures(); })))
               result.append(toPython(signature));
             return result;
           },

@@ -19,64 +19,57 @@ namespace {
 
 std::shared_ptr<OwnModule> parse(const nb::bytes &source, const std::string &name) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
-  auto module = [&] {
-    CompilerWork work;
-    return OwnModule::parse(text, name);
-  }();
+  auto module = compilerWork([&] { return OwnModule::parse(text, name); });
   return unwrap(std::move(module));
 }
 
 nb::bytes fingerprintToPython(OwnModule &module, const std::string &policy,
                               const std::string &domain) {
   Policy parsed = unwrap(Policy::parse(policy));
-  Outcome<Digest> digest = [&] {
-    CompilerWork work;
+  Outcome<Digest> digest = compilerWork([&] {
     std::lock_guard<std::mutex> lock(module.mutex);
     return fingerprint(module.get(), parsed, domain);
-  }();
+  });
   return toBytes(unwrap(std::move(digest)));
 }
 
 bool equivalentToPython(OwnModule &a, OwnModule &b, const std::string &policy) {
   Policy parsed = unwrap(Policy::parse(policy));
-  Outcome<bool> same = [&]() -> Outcome<bool> {
-    CompilerWork work;
+  Outcome<bool> same = compilerWork([&]() -> Outcome<bool> {
     if (&a == &b) {
       std::lock_guard<std::mutex> lock(a.mutex);
       return equivalent(a.get(), a.get(), parsed);
     }
     std::scoped_lock lock(a.mutex, b.mutex);
     return equivalent(a.get(), b.get(), parsed);
-  }();
+  });
   return unwrap(std::move(same));
 }
 
 nb::list outlineToPython(OwnModule &module, const std::string &policy) {
   Policy parsed = unwrap(Policy::parse(policy));
-  Outcome<std::vector<OutlineRecord>> records = std::vector<OutlineRecord>();
-  {
-    CompilerWork work;
+  auto records = compilerWork([&] {
+    Outcome<std::vector<OutlineRecord>> found = std::vector<OutlineRecord>();
     std::lock_guard<std::mutex> lock(module.mutex);
-    module.onItsStack([&] { records = outline(module.get(), parsed); }); // it prints
-  }
+    module.onItsStack([&] { found = outline(module.get(), parsed); }); // it prints
+    return found;
+  });
   return toPython(unwrap(std::move(records)));
 }
 
 nb::bytes bitcodeToPython(OwnModule &module) {
-  std::string bitcode = [&] {
-    CompilerWork work;
+  std::string bitcode = compilerWork([&] {
     std::lock_guard<std::mutex> lock(module.mutex);
     return module.bitcode();
-  }();
+  });
   return toBytes(bitcode);
 }
 
 nb::object textToPython(OwnModule &module) {
-  std::string text = [&] {
-    CompilerWork work;
+  std::string text = compilerWork([&] {
     std::lock_guard<std::mutex> lock(module.mutex);
     return module.text();
-  }();
+  });
   return decoded(text);
 }
 

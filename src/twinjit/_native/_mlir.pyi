@@ -69,7 +69,7 @@ class Program:
     """A program in a private context, used by one thread at a time."""
 
     def dialects(self) -> list[str]:
-        """Namespaces of the dialects that occur, sorted."""
+        """Namespaces of the dialects that occur, sorted. Releases the GIL."""
 
     def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """
@@ -77,10 +77,12 @@ class Program:
         """
 
     def uses_tensors(self) -> bool:
-        """Whether any value is a tensor."""
+        """Whether any value is a tensor. Releases the GIL."""
 
     def signatures(self) -> list[dict[str, object]]:
-        """Parameters and results of the functions that callers may enter."""
+        """
+        Parameters and results of the functions that callers may enter. Releases the GIL while it reads the program.
+        """
 
     def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]:
         """
