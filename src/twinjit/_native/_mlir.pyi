@@ -89,6 +89,8 @@ def write(capsule: object) -> bytes:
 def read_written(bytecode: bytes) -> Program:
     """
     Read, in this process or another, what ``write`` wrote. Releases the GIL.
+    """
+
 def note_activity(page: object) -> None:
     """
     Note phases and passes on the page of a worker, given what ``_llvm.install_crash_handlers`` returned. Holds the GIL.
