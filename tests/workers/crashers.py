@@ -53,6 +53,13 @@ def _say_and_abort() -> None:
     os.abort()
 
 
+def _allocate_unchecked() -> None:
+    """As MLIR does for its operations."""
+    malloc = ctypes.PyDLL(None).malloc
+    malloc.restype = ctypes.c_size_t
+    ctypes.memset(malloc(ctypes.c_size_t(_TOO_MUCH)) + 40, 0, 1)
+
+
 KINDS: dict[str, Callable[[], object]] = {
     "null store": partial(ctypes.memset, 0, 0, 1),
     "wild store": partial(ctypes.memset, 0x123456789000, 0, 1),
@@ -64,6 +71,7 @@ KINDS: dict[str, Callable[[], object]] = {
     "deep stack": partial(_llvm.overflow_deep_stack, 8 << 20),
     "python memory": _allocate_in_python,
     "c++ memory": _allocate_in_c_plus_plus,
+    "unchecked memory": _allocate_unchecked,
     "killed": partial(os.kill, os.getpid(), signal.SIGKILL),
     "sent SIGSEGV": partial(os.kill, os.getpid(), signal.SIGSEGV),
     "sent SIGILL": partial(os.kill, os.getpid(), signal.SIGILL),

@@ -72,6 +72,7 @@ CASES = {
     "deep stack": Expected("SIGSEGV", "stack overflow (SIGSEGV) in phase optimise", True),
     "python memory": Expected("", "out of memory in phase optimise", is_out_of_memory=True),
     "c++ memory": Expected("", "out of memory in phase optimise", is_out_of_memory=True),
+    "unchecked memory": Expected("", "out of memory in phase optimise", is_out_of_memory=True),
     "killed": Expected("SIGKILL", "killed from outside (SIGKILL)", is_noted=False),
     "sent SIGSEGV": Expected("SIGSEGV", "SIGSEGV in phase optimise"),
     "sent SIGILL": Expected("SIGILL", "SIGILL in phase optimise"),
@@ -182,7 +183,10 @@ def test_a_memory_limit_is_told() -> None:
     limits = Limits(memory_bytes=12345678)
     error = describe(status, page, b"", JOB.source, JOB.options, Settings(), limits)
     assert isinstance(error, MemoryError)
-    assert "out of memory in phase optimise (its limit is 12345678 bytes)" in str(error)
+    assert (
+        "out of memory in phase optimise (its limit is 12345678 bytes: raise worker_memory_bytes"
+        in str(error)
+    )
     assert "the system gave no more" in str(told(status, page))
 
 

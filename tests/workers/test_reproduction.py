@@ -104,6 +104,21 @@ def test_another_crash(changes: dict[str, Any], tmp_path: Path) -> None:
     assert found.recorded == str(other.ending)
 
 
+def test_memory_runs_out_anywhere(tmp_path: Path) -> None:
+    made, ending = CRASHES["memory"]
+    other = dataclasses.replace(made, ending=dataclasses.replace(ending, phase="codegen"))
+    assert reproduce(other, tmp_path).is_same
+
+
+@pytest.mark.parametrize("megabytes", range(4, 20, 2))
+def test_many_operations_and_little_memory(megabytes: int) -> None:
+    lines = (f"%a{each + 1} = arith.muli %a{each}, %a0 : i64" for each in range(30_000))
+    program = "func.func @f(%a0: i64) -> i64 {" + "\n".join(lines) + "\nreturn %a30000 : i64 }"
+    found = compile_isolated(job(program, limits=Limits(megabytes << 20)))
+    assert found.ending is not None
+    assert found.ending.is_out_of_memory, found
+
+
 def test_no_crash(tmp_path: Path) -> None:
     ending = Ending("SIGSEGV")
     compiled = reproduce(job(IDENTITY, ending=ending), tmp_path)

@@ -86,7 +86,9 @@ def _advice(ending: Ending, limits: Limits) -> str:
         return ""
     if limits.memory_bytes is None:
         return " (no limit was set; the system gave no more)"
-    return f" (its limit is {limits.memory_bytes} bytes)"
+    return (
+        f" (its limit is {limits.memory_bytes} bytes: raise worker_memory_bytes, or set it to none)"
+    )
 
 
 def _save(reproducer: Reproducer, folder: str | None) -> tuple[str | None, str]:

@@ -58,6 +58,13 @@ class Ending:
             cause="" if crash.is_stack_overflow else find_cause(output),
         )
 
+    def is_like(self, other: Ending) -> bool:
+        """Whether two ends are of one kind and cause.
+
+        Where memory runs out depends on what the process had of it before: it may be anywhere.
+        """
+        return self == other or (self.is_out_of_memory and other.is_out_of_memory)
+
     def __str__(self) -> str:
         pass_ = f", pass {self.pass_name}" if self.pass_name else ""
         phase = f" in phase {self.phase}{pass_}" if self.phase else ""

@@ -55,8 +55,9 @@ def reproduce_crash(
     """Compile the program of a reproducer as it was compiled then, in a process of its own.
 
     That process ends with the compilation, whatever that does. A crash is the same if signal or
-    exit status, phase, pass and message are. The pipeline of a reproducer may have passes that read
-    files or start programs: have only those crash again that you trust.
+    exit status, phase, pass and message are, or memory ran out both times. The pipeline of a
+    reproducer may have passes that read files or start programs: have only those crash again that
+    you trust.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def reproduce_crash(
     if now.ending is None:
         outcome = "refused" if now.error else "compiled"
         return Reproduction(outcome, before, now.error, now.output, warnings)
-    outcome = "same" if now.ending == recorded.ending else "other"
+    outcome = "same" if now.ending.is_like(recorded.ending) else "other"
     return Reproduction(outcome, before, str(now.ending), now.output, warnings)
 
 
