@@ -6,11 +6,11 @@ The figures are those of the modules in this folder, each described where it is 
 from __future__ import annotations
 
 from benchmarks.harness import Figures
-from benchmarks.parallel import threads
+from benchmarks.parallel import contexts, flight, isolation, threads
 
 __all__ = ["run"]
 
-_PARTS = (threads.threads,)
+_PARTS = (threads.threads, flight.single_flight, contexts.contexts, isolation.isolation)
 
 
 def run(*, quick: bool) -> Figures:
