@@ -113,6 +113,21 @@ def test_what_a_pass_would_need_to_know_is_no_note_of_nothing() -> None:
     assert {each.severity for each in error.diagnostics} <= {"error", "remark"}
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "why"),
+    [
+        ("canonicalize{max-iterations=many}", "'many' value invalid for long argument"),
+        ("canonicalize{top-down=maybe}", "'maybe' is invalid value for boolean argument"),
+        ("canonicalize{region-simplify=odd}", "Cannot find option named 'odd'"),
+        ("canonicalize{no-such=1}", "no such option no-such"),
+        ("func.func(canonicalize{max-iterations=many})", "'many' value invalid"),
+    ],
+)
+def test_values_of_options_are_refused_in_the_exception(pipeline: str, why: str) -> None:
+    """LLVM's parser of options writes to stderr."""
+    assert why in str(refused("module {}", pipeline=pipeline))
+
+
 # Each fails at another step; the marker is in what is said.
 FAILURES = {
     "unknown_marker0": "func.func @f() { return %unknown_marker0 }",

@@ -44,7 +44,7 @@ Outcome<ModuleRun> ModuleRun::make(mlir::Operation *root, llvm::StringRef pipeli
                    "and Python in another would damage it: call "
                    "context.enable_multithreading(True) first, or run the passes with "
                    "mlir.passmanager, which keeps the GIL"};
-  auto passes = parsePipeline(pipeline);
+  auto passes = parseNewPipeline(pipeline);
   if (!passes)
     return passes.failure();
   return ModuleRun(module, std::move(*passes));

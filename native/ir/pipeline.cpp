@@ -1,6 +1,7 @@
 #include "ir/pipeline.h"
 
 #include "codegen/host.h"
+#include "common/own_stderr.h"
 #include "ir/context_pool.h"
 
 #include "mlir-c/IR.h"
@@ -108,8 +109,18 @@ Outcome<mlir::OpPassManager> parsePipeline(llvm::StringRef text) {
   return parsePasses(mlir::ModuleOp::getOperationName(), *passes);
 }
 
+Outcome<mlir::OpPassManager> parseNewPipeline(llvm::StringRef text) {
+  if (!text.contains('{')) // without options, nothing is written
+    return parsePipeline(text);
+  std::optional<Outcome<mlir::OpPassManager>> parsed;
+  std::string written = withOwnStderr([&] { parsed.emplace(parsePipeline(text)); });
+  if (!*parsed && !written.empty())
+    parsed->failure().message += "; " + llvm::StringRef(written).trim(" :\n").str();
+  return std::move(*parsed);
+}
+
 Outcome<PipelineIdentity> identifyPipeline(llvm::StringRef text) {
-  auto manager = parsePipeline(text);
+  auto manager = parseNewPipeline(text);
   if (!manager)
     return manager.failure();
   PipelineIdentity identity;

@@ -11,8 +11,12 @@
 namespace twinjit {
 
 /// Parse "builtin.module(...)", or a bare list of passes over the module. Fails with
-/// Kind::Pipeline, quoting MLIR.
+/// Kind::Pipeline, quoting MLIR; LLVM also writes to stderr then where a pass's option has a value
+/// that it cannot have.
 Outcome<mlir::OpPassManager> parsePipeline(llvm::StringRef text);
+
+/// The same, for texts that may never have been parsed: in silence, and quoting LLVM as well.
+Outcome<mlir::OpPassManager> parseNewPipeline(llvm::StringRef text);
 
 /// What the result of a pass pipeline depends on, beside the program.
 struct PipelineIdentity {

@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace twinjit {
 namespace {
@@ -25,10 +26,11 @@ nb::dict poolStatsToPython() {
   return result;
 }
 
-void releaseContextsToPython() {
+void releaseContextsToPython(bool givesBack) {
   CompilerWork work;
   releaseIdleContexts();
-  giveBackFreed(/*always=*/true);
+  if (givesBack)
+    giveBackFreed(/*always=*/true);
 }
 
 } // namespace
@@ -40,8 +42,9 @@ void bindPool(nb::module_ &m) {
         "were not kept since they were used often (``recycled_by_uses``), had grown "
         "(``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. "
         "Holds the GIL.");
-  m.def("release_contexts", &releaseContextsToPython,
-        "Drop the idle private contexts, and return freed memory to the system. Releases the GIL.");
+  m.def("release_contexts", &releaseContextsToPython, "gives_back"_a = true,
+        "Drop the idle private contexts, and return freed memory to the system unless told not to. "
+        "Releases the GIL.");
 }
 
 } // namespace twinjit

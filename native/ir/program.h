@@ -59,9 +59,6 @@ public:
 
   mlir::ModuleOp module() const { return *moduleRef; }
 
-  /// Replace the module, which is of no more use, by an empty one.
-  void spend();
-
   ContextLease &lease() { return contextLease; }
 
   /// Namespaces of the dialects whose operations and types occur, sorted.
@@ -79,9 +76,6 @@ private:
 
   /// Taint the lease if the module, as it is now, has left named state in the context.
   void checkTraces();
-
-  /// Destroy the module. Whoever drops a program may have a small stack.
-  void destroyModule();
 
   // In this order: the module must go before its context returns to the pool.
   ContextLease contextLease;

@@ -47,9 +47,9 @@ def pool_stats() -> dict[str, int]:
     Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the former, as measured; and since the process began, how many were ``made``, and how many were not kept since they were used often (``recycled_by_uses``), had grown (``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. Holds the GIL.
     """
 
-def release_contexts() -> None:
+def release_contexts(gives_back: bool = True) -> None:
     """
-    Drop the idle private contexts, and return freed memory to the system. Releases the GIL.
+    Drop the idle private contexts, and return freed memory to the system unless told not to. Releases the GIL.
     """
 
 def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
