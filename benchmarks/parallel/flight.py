@@ -8,9 +8,8 @@ from concurrent.futures import wait
 from statistics import median
 from time import perf_counter
 
-from benchmarks.harness import EXAMPLES, Figures
-
 import twinjit
+from benchmarks.harness import EXAMPLES, Figures
 
 __all__ = ["single_flight"]
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from statistics import median
 
 from benchmarks.harness import EXAMPLES, Figures
-
 from twinjit import Compiler, Settings
 from twinjit.errors import (
     CompilationCancelledError,

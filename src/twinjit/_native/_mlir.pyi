@@ -2,6 +2,11 @@ import twinjit._native._llvm
 import twinjit.errors
 
 
+def note_activity(page: object) -> None:
+    """
+    Note phases and passes on the page of a worker, given what ``_llvm.install_crash_handlers`` returned. Holds the GIL.
+    """
+
 def fingerprint(program: object, policy: str, domain: str = "") -> bytes:
     """
     Fingerprint (32 bytes) of a Program, or of a live module or operation, given its ``_CAPIPtr``, under a policy in canonical text. Releases the GIL unless the operation's context is a live one with multithreading disabled.
@@ -65,11 +70,21 @@ def transfer(capsule: object) -> Program:
     Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
     """
 
+def write(capsule: object) -> bytes:
+    """
+    Write a live module or operation as bytecode for ``read_written``, with all locations. Releases the GIL as ``fingerprint`` does.
+    """
+
+def read_written(bytecode: bytes) -> Program:
+    """
+    Read, in this process or another, what ``write`` wrote. Releases the GIL.
+    """
+
 class Program:
     """A program in a private context, used by one thread at a time."""
 
     def dialects(self) -> list[str]:
-        """Namespaces of the dialects that occur, sorted. Releases the GIL."""
+        """Namespaces of the dialects that occur, sorted."""
 
     def unknown(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """
@@ -77,12 +92,10 @@ class Program:
         """
 
     def uses_tensors(self) -> bool:
-        """Whether any value is a tensor. Releases the GIL."""
+        """Whether any value is a tensor."""
 
     def signatures(self) -> list[dict[str, object]]:
-        """
-        Parameters and results of the functions that callers may enter. Releases the GIL while it reads the program.
-        """
+        """Parameters and results of the functions that callers may enter."""
 
     def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]:
         """
