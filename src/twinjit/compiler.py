@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
-from twinjit.errors import ConfigError, ExecutorError
+from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
@@ -16,10 +16,13 @@ from twinjit.forks import fork_lock, held_off
 from twinjit.observer import Observer
 from twinjit.options import (
     check_options,
+    check_priority,
+    check_timeout,
     choose_target,
     choose_workers,
     open_shared_store,
     open_store,
+    show_code,
 )
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
@@ -124,10 +127,7 @@ class Compiler:
         self.max_workers = choose_workers(max_workers, settings)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
-        if settings.perf != "off" or settings.gdb:
-            with held_off():
-                from twinjit.profilers import tell_profilers
-            tell_profilers(settings)
+        show_code(settings)
         trace = trace or settings.trace
         keeps_program = self.confirm == "always"
         options = BuildOptions(pipeline, opt_level, self.target, self.policy, keeps_program)
@@ -172,12 +172,13 @@ class Compiler:
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language.
+            If `language` is not a language, or `timeout` no time.
         ExecutorError
             If the compiler is closed.
         OSError
             If it names a file that cannot be read.
         """
+        check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
         return self._engine.compile(self._open(program, language), clock, stop)
@@ -202,22 +203,20 @@ class Compiler:
         program, language
             As for `compile`.
         priority
-            Programs of higher priority are compiled first, others in the order of submission.
+            The highest is compiled first; equals in the order of submission.
         timeout
-            Seconds from now after which the future fails, whether or not compiling has begun; None
-            for no limit.
+            Seconds from now after which the future fails, compiled or not; None for no limit.
 
         Returns
         -------
         CompileFuture
-            A `concurrent.futures.Future`, which can be awaited and can be cancelled at any time.
-            It raises what `compile` does, each future an exception of its own.
+            It can be awaited, and cancelled at any time. It raises what `compile` does, each future
+            an exception of its own.
 
         Raises
         ------
         UnsupportedProgramError, VerificationError, ParseError
-            If the program cannot be taken: it is none, is LLVM IR, is a live module that is not
-            valid, or is no Unicode.
+            If it is no program, LLVM IR, a live module that is not valid, or no Unicode.
         ConfigError
             If `language`, `priority` or `timeout` cannot be used.
         ExecutorError
@@ -225,10 +224,8 @@ class Compiler:
         OSError
             If it names a file that cannot be read.
         """
-        if not isinstance(priority, int):
-            raise ConfigError(f"priority is {priority!r}; give a whole number")
-        if timeout is not None and not (isinstance(timeout, (int, float)) and timeout == timeout):
-            raise ConfigError(f"timeout is {timeout!r}; give seconds, or None for no limit")
+        check_priority(priority)
+        check_timeout(timeout)
         source, request = self._engine.take(self._open(program, language))
         return self._submitted().submit(source, request, priority, timeout)
 
@@ -273,14 +270,13 @@ class Compiler:
         Parameters
         ----------
         programs
-            Any iterable. A generator is asked for the next program when one of those before ends.
+            A generator is asked for the next program when one of those before ends.
         language, priority
             As for `submit`.
         progress
             Show how far it is, and how many were hits, on standard error if that is a terminal.
         timeout
-            Seconds for each program from when it is submitted, a few before it is compiled; None
-            for no limit.
+            Seconds for each program from when it is submitted, a few before it is compiled.
         return_exceptions
             Return errors in place of executables, and go on.
 
@@ -300,14 +296,9 @@ class Compiler:
         def submit(program: object) -> CompileFuture:
             return self.submit(program, language=language, priority=priority, timeout=timeout)
 
+        options = {"return_exceptions": return_exceptions}
         with shown_progress(programs, wanted=progress) as note:
-            return compile_all(
-                programs,
-                submit,
-                self.max_workers,
-                note=note,
-                return_exceptions=return_exceptions,
-            )
+            return compile_all(programs, submit, self.max_workers, note=note, **options)
 
     def close(self, *, cancel: bool = False) -> None:
         """Compile nothing more; wait for what was submitted, and end workers. Any number of times.
@@ -317,7 +308,7 @@ class Compiler:
         Parameters
         ----------
         cancel
-            Cancel what was submitted, and wait only for what stops at the end of a pass.
+            Cancel what was submitted.
         """
         with self._lock:
             self._is_closed = True

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from twinjit.errors import ConfigError, TargetError
+from twinjit.forks import held_off
 from twinjit.pipeline import AUTO, CHOICE_VERSION, NAMED_PIPELINES
 from twinjit.policy import Policy
 from twinjit.settings import Settings
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_options",
+    "check_priority",
+    "check_timeout",
     "choose_target",
     "choose_workers",
     "open_shared_store",
     "open_store",
     "pipeline_request",
+    "show_code",
 ]
 
 
@@ -58,6 +62,39 @@ def check_options(
         raise ConfigError(f"confirm is {confirm!r}; give 'never', 'always' or None")
     if not isinstance(settings, Settings | None):
         raise ConfigError(f"settings is {settings!r}; give a twinjit.Settings or None")
+
+
+def check_priority(priority: object) -> None:
+    """Refuse what is no priority.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a whole number.
+    """
+    if not isinstance(priority, int):
+        raise ConfigError(f"priority is {priority!r}; give a whole number")
+
+
+def check_timeout(timeout: object) -> None:
+    """Refuse what is no time limit.
+
+    Raises
+    ------
+    ConfigError
+        If it is not a number of seconds, nor None.
+    """
+    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout == timeout):
+        raise ConfigError(f"timeout is {timeout!r}; give seconds, or None for no limit")
+
+
+def show_code(settings: Settings) -> None:
+    """Have code shown to profilers and debuggers from now on, where settings say so."""
+    if settings.perf == "off" and not settings.gdb:
+        return
+    with held_off():
+        from twinjit.profilers import tell_profilers
+    tell_profilers(settings)
 
 
 def choose_target(settings: Settings) -> Target:
