@@ -91,7 +91,7 @@ def _shared(rounds: int) -> dict[str, float]:
     import mlir.ir as ir
 
     context = ir.Context()
-    texts = [one_function(6000 + 100 * number) for number in range(16)]
+    texts = [one_function(24_000 + 400 * number) for number in range(16)]
 
     def parse() -> list[ir.Module]:
         with context:

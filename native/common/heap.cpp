@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib> // defines __GLIBC__
 #ifdef __GLIBC__
@@ -17,7 +18,14 @@ constexpr int kPause = 50; // times what the last one took
 // Each extension has its own.
 std::atomic<size_t> freed = 0;
 std::atomic<bool> isAtWork = false;
-Clock::time_point notBefore; // guarded by isAtWork
+// Of the last time; guarded by isAtWork.
+Clock::time_point ended;
+Clock::duration took = Clock::duration::zero();
+
+/// The more was freed, the sooner it pays again. Needs isAtWork.
+bool isDue(size_t bytes) {
+  return Clock::now() - ended >= took * kPause / std::max<size_t>(bytes / kWorthwhile, 1);
+}
 
 } // namespace
 
@@ -25,15 +33,17 @@ void noteFreed(size_t bytes) { freed.fetch_add(bytes, std::memory_order_relaxed)
 
 void giveBackFreed([[maybe_unused]] bool always) {
 #ifdef __GLIBC__
-  if (!always && freed.load(std::memory_order_relaxed) < kWorthwhile)
+  size_t bytes = freed.load(std::memory_order_relaxed);
+  if (!always && bytes < kWorthwhile)
     return;
   if (isAtWork.exchange(true))
     return;
-  auto start = Clock::now();
-  if (always || start >= notBefore) {
+  if (always || isDue(bytes)) {
     freed.store(0, std::memory_order_relaxed);
+    auto start = Clock::now();
     malloc_trim(0);
-    notBefore = Clock::now() + kPause * (Clock::now() - start);
+    ended = Clock::now();
+    took = ended - start;
   }
   isAtWork.store(false);
 #endif

@@ -11,7 +11,8 @@ void noteFreed(size_t bytes);
 
 /// Return free memory to the system, where so much was freed since the last time that it pays, or
 /// `always`. Takes milliseconds, and more the more pieces are free (400 ms for 150,000), while
-/// other threads wait for memory: so it is not done more often than takes a fiftieth of the time.
+/// other threads wait for memory: so it takes a fiftieth of the time at most, and more only where
+/// several times as much was freed.
 ///
 /// Call without the GIL, and outside of locks.
 void giveBackFreed(bool always = false);
