@@ -194,9 +194,8 @@ class Compiler:
         """Have a program compiled in the background.
 
         The program is taken as it is now: a live module may be changed or dropped afterwards.
-        Programs that are the same text, or live modules with the same fingerprint, are compiled
-        once while one of them is under way; if a future is cancelled or late, the others still get
-        the result, and without others the work is stopped.
+        The same text, or live modules with the same fingerprint, are compiled once while one is
+        under way; who cancels or is late only leaves it, and the last one stops it.
 
         Parameters
         ----------
@@ -205,7 +204,7 @@ class Compiler:
         priority
             The highest is compiled first; equals in the order of submission.
         timeout
-            Seconds from now after which the future fails, compiled or not; None for no limit.
+            Seconds from now after which the future fails; None for no limit.
 
         Returns
         -------
@@ -338,7 +337,7 @@ class Compiler:
     def would_hit(self, program: object, *, language: str = "auto") -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
 
-        What is found is examined as `compile` would, but not loaded, and not counted as a lookup.
+        What is found is examined, but neither loaded nor counted as a lookup.
 
         Raises
         ------
