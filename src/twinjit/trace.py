@@ -7,12 +7,13 @@ that format lets out::
     event = an object on one line
 
 Each call of a compiler appends its events by one write, so that a file is readable whenever its
-process ends. Times are those of the system's monotonic clock, in microseconds: files of several
+process ends; only where the disk is full may the last line be cut. Times are those of the system's monotonic clock, in microseconds: files of several
 processes of one machine go together.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -106,8 +107,10 @@ class Tracer:
         file = self._file
         if file is None:
             return
+        data = b"".join(b",\n" + _line(event) for event in events)
         try:
-            os.write(file, b"".join(b",\n" + _line(event) for event in events))
+            if os.write(file, data) < len(data):  # the next would tell why, after half a line
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self._file = None  # left open: another thread may be writing
             warn_of(
