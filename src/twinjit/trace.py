@@ -7,8 +7,8 @@ that format lets out::
     event = an object on one line
 
 Each call of a compiler appends its events by one write, so that a file is readable whenever its
-process ends; only where the disk is full may the last line be cut. Times are those of the system's monotonic clock, in microseconds: files of several
-processes of one machine go together.
+process ends; only where the disk is full may the last line be cut. Times are those of the system's
+monotonic clock, in microseconds: files of several processes of one machine go together.
 """
 
 from __future__ import annotations
