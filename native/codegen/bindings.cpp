@@ -77,11 +77,11 @@ constexpr size_t kFreedPerByte = 32;
 
 nb::tuple emitToPython(const nb::bytes &bitcode, std::vector<std::string> entries,
                        const std::string &triple, const std::string &cpu,
-                       const std::string &features, unsigned optLevel, const Stop &stop) {
+                       const std::string &features, unsigned optLevel, const Stop *stop) {
   EmitOptions options{{triple, cpu, features}, optLevel, std::move(entries)};
   llvm::StringRef module = view(bitcode); // immutable, and held by the caller
   Outcome<Emitted> emitted = compilerWork([&] {
-    Outcome<Emitted> outcome = emit(module, options, stop);
+    Outcome<Emitted> outcome = emit(module, options, orNever(stop));
     noteFreed(module.size() * kFreedPerByte);
     giveBackFreed();
     return outcome;
@@ -204,10 +204,10 @@ NB_MODULE(_llvm, m) {
 
   m.def(
       "emit", &emitToPython, "bitcode"_a, "entries"_a, "triple"_a, "cpu"_a, "features"_a,
-      "opt_level"_a, "stop"_a,
+      "opt_level"_a, "stop"_a = nb::none(),
       nb::sig("def emit(bitcode: bytes, entries: collections.abc.Sequence[str], triple: str, cpu: "
-              "str, features: str, opt_level: int, stop: Stop) -> tuple[bytes, dict[str, "
-              "tuple[int, int]], float, float]"),
+              "str, features: str, opt_level: int, stop: Stop | None = None) -> tuple[bytes, "
+              "dict[str, tuple[int, int]], float, float]"),
       "Optimise bitcode and generate an object file. Returns the object, the slots of each entry's "
       "arguments and results, and the seconds spent optimising and generating. Releases the GIL.");
 

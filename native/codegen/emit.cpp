@@ -1,8 +1,10 @@
 #include "codegen/emit.h"
 
 #include "codegen/admission.h"
+#include "codegen/interrupt.h"
 #include "codegen/machine.h"
 #include "codegen/retarget.h"
+#include "common/activity.h"
 #include "common/clock.h"
 #include "common/diagnostics.h"
 #include "common/symbols.h"
@@ -19,6 +21,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+
+#include <optional>
 
 namespace twinjit {
 namespace {
@@ -155,7 +159,8 @@ Outcome<Entry> addEntry(llvm::Module &module, const std::string &name) {
   return Entry{name, argumentSlots, slots.used() - argumentSlots};
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
+std::optional<Failure> optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level,
+                                const Stop &stop) {
   static const llvm::OptimizationLevel kLevels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
       llvm::OptimizationLevel::O3};
@@ -163,11 +168,14 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level
   tuning.LoopVectorization = level >= 2;
   tuning.SLPVectorization = level >= 2;
   tuning.LoopInterleaving = level >= 2;
+  llvm::PassInstrumentationCallbacks callbacks;
+  std::string skipped;
+  interruptOptimiser(callbacks, stop, skipped);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);
@@ -177,15 +185,21 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level
                                        ? builder.buildO0DefaultPipeline(kLevels[0])
                                        : builder.buildPerModuleDefaultPipeline(kLevels[level]);
   passes.run(module, modules);
+  if (stop.isRequested())
+    return stop.failure("optimise", skipped);
+  return std::nullopt;
 }
 
-Outcome<std::string> generate(llvm::Module &module, llvm::TargetMachine &machine) {
+Outcome<std::string> generate(llvm::Module &module, llvm::TargetMachine &machine,
+                              const Stop &stop) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
+  InterruptiblePassManager passes(stop);
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return Failure{Kind::Emission, "LLVM cannot write object files for this target"};
   passes.run(module);
+  if (stop.isRequested())
+    return stop.failure("codegen", passes.stoppedAt());
   return std::string(object.begin(), object.end());
 }
 
@@ -215,17 +229,16 @@ Outcome<Emitted> emitModule(llvm::Module &module, const EmitOptions &options,
   if (stop.isRequested())
     return stop.failure();
   auto start = Clock::now();
-  optimise(module, machine, options.optLevel);
+  notePhase("optimise");
+  if (auto failure = optimise(module, machine, options.optLevel, stop))
+    return std::move(*failure);
   emitted.optimiseSeconds = secondsSince(start);
-  if (stop.isRequested())
-    return stop.failure();
   start = Clock::now();
-  auto object = generate(module, machine);
+  notePhase("codegen");
+  auto object = generate(module, machine, stop);
   if (!object)
     return object.failure();
   emitted.codegenSeconds = secondsSince(start);
-  if (stop.isRequested())
-    return stop.failure();
   if (std::string why = whyUnlinkable(*object); !why.empty())
     return Failure{Kind::Emission, why};
   emitted.object = std::move(*object);
@@ -239,7 +252,9 @@ Outcome<Emitted> emit(llvm::StringRef bitcode, const EmitOptions &options, const
   if (!machine)
     return machine.failure();
   std::vector<Diagnostic> diagnostics;
+  InterruptGate gate(stop); // outlives the context, which refers to it
   llvm::LLVMContext context;
+  context.setOptPassGate(gate);
   context.setDiscardValueNames(true);
   context.setDiagnosticHandler(std::make_unique<DiagnosticCollector>(diagnostics));
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "twinjit"), context);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <string>
 
 namespace twinjit {
 
@@ -33,10 +34,12 @@ public:
     return deadline == kNever ? kNever : std::max(0.0, deadline - now());
   }
 
-  Failure failure() const {
+  /// For people, `phase` (as in Report.phases) and `pass` say where work ended, if not empty.
+  Failure failure(const std::string &phase = "", const std::string &pass = "") const {
+    std::string where = (phase.empty() ? "" : " in " + phase) + (pass.empty() ? "" : " at " + pass);
     if (isCancelled())
-      return {Kind::Cancelled, "the compilation was cancelled"};
-    return {Kind::Timeout, "the compilation did not end in time and was stopped"};
+      return {Kind::Cancelled, "the compilation was cancelled" + where};
+    return {Kind::Timeout, "the compilation did not end in time and was stopped" + where};
   }
 
 private:
@@ -46,6 +49,32 @@ private:
 
   std::atomic<bool> cancelled = false;
   const double deadline;
+};
+
+/// Of work that nobody can ask to end, which need not look at it at all.
+inline const Stop neverStop;
+
+/// A null pointer, for such work, is Python's None.
+inline const Stop &orNever(const Stop *stop) { return stop ? *stop : neverStop; }
+
+/// Looks at a Stop every so often, for work in steps of less than a microsecond.
+class Poll {
+public:
+  explicit Poll(const Stop &stop) : stop(stop) {}
+
+  /// Once true, always true.
+  bool isRequested() {
+    if (!requested && ++asked % kInterval == 0)
+      requested = stop.isRequested();
+    return requested;
+  }
+
+private:
+  static constexpr unsigned kInterval = 64;
+
+  const Stop &stop;
+  unsigned asked = 0;
+  bool requested = false;
 };
 
 } // namespace twinjit

@@ -3,6 +3,7 @@
 
 #include "common/outcome.h"
 #include "common/policy.h"
+#include "common/stop.h"
 #include "ir/walk.h"
 
 namespace twinjit {
@@ -18,11 +19,12 @@ struct CanonicalForm {
 };
 
 /// What the writer of the fingerprint finds. The rules of fingerprint() hold, and it fails alike.
-Outcome<CanonicalForm> canonicalForm(mlir::Operation *root, const Policy &policy);
+Outcome<CanonicalForm> canonicalForm(mlir::Operation *root, const Policy &policy,
+                                     const Stop &stop = neverStop);
 
 /// The elements of the large constants that do not count, in canonical order: their type as MLIR
 /// prints it, and their bytes in memory.
-Outcome<std::vector<std::pair<std::string, std::string>>> largeConstants(mlir::Operation *root,
-                                                                         const Policy &policy);
+Outcome<std::vector<std::pair<std::string, std::string>>>
+largeConstants(mlir::Operation *root, const Policy &policy, const Stop &stop);
 
 } // namespace twinjit

@@ -155,12 +155,14 @@ Unknown findUnknown(mlir::Operation *root) {
   return finder.take();
 }
 
-Outcome<Program> parseForeign(llvm::StringRef source, llvm::StringRef name) {
-  Outcome<Program> program = Program::parse(source, name, /*allowUnregistered=*/true);
+Outcome<Program> parseForeign(llvm::StringRef source, llvm::StringRef name, const Stop &stop) {
+  Outcome<Program> program = Program::parse(source, name, /*allowUnregistered=*/true, stop);
   if (!program)
     return program;
   if (!keepSkipped(source, name, program->module()))
     return Failure{Kind::Parse, "cannot parse " + name.str() + " as MLIR in generic form"};
+  if (stop.isRequested())
+    return stop.failure("parse");
   return program;
 }
 

@@ -22,7 +22,8 @@ Unknown findUnknown(mlir::Operation *root);
 
 /// Parse and verify generic text that another build of MLIR printed; unregistered operations are
 /// accepted. Parsing skips properties that an operation does not have here, and may have had there:
-/// these are kept as discardable attributes, so that they are part of the program's identity.
-Outcome<Program> parseForeign(llvm::StringRef source, llvm::StringRef name);
+/// these are kept as discardable attributes, so that they are part of the program's identity. Looks
+/// at `stop` as Program::parse() does.
+Outcome<Program> parseForeign(llvm::StringRef source, llvm::StringRef name, const Stop &stop);
 
 } // namespace twinjit

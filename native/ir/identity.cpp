@@ -20,7 +20,7 @@ constexpr uint64_t kVersion = 2;
 
 class HashSink : public PlainSink {
 public:
-  HashSink(const Policy &policy, llvm::StringRef domain) {
+  HashSink(const Policy &policy, llvm::StringRef domain, const Stop &stop) : poll(stop) {
     fields.string("twinjit.identity");
     fields.number(kVersion);
     fields.string(policy.text);
@@ -38,7 +38,7 @@ public:
     std::memcpy(&buffer[used], value.data(), sizeof value);
     used += kDigestWords;
   }
-  bool stopped() const { return false; }
+  bool stopped() { return poll.isRequested(); }
   Digest finish() {
     flush();
     return fields.finish();
@@ -57,6 +57,7 @@ private:
   FieldHasher fields;
   std::array<uint32_t, 2048> buffer; // not yet in `fields`
   size_t used = 0;
+  Poll poll;
 };
 
 /// Keeps a sequence. Its digests are numbers in a ContentTable.
@@ -86,11 +87,14 @@ private:
 
 } // namespace
 
-Outcome<Digest> fingerprint(mlir::Operation *root, const Policy &policy, llvm::StringRef domain) {
-  HashSink sink(policy, domain);
+Outcome<Digest> fingerprint(mlir::Operation *root, const Policy &policy, llvm::StringRef domain,
+                            const Stop &stop) {
+  HashSink sink(policy, domain, stop);
   std::string problem = ProgramWriter<HashSink>(root, policy, sink).run();
   if (!problem.empty())
     return Failure{Kind::Unfingerprintable, problem};
+  if (sink.stopped() || stop.isRequested())
+    return stop.failure("fingerprint");
   return sink.finish();
 }
 

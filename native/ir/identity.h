@@ -5,6 +5,7 @@
 #include "common/digest.h"
 #include "common/outcome.h"
 #include "common/policy.h"
+#include "common/stop.h"
 
 #include "mlir/IR/Operation.h"
 
@@ -24,9 +25,9 @@ namespace twinjit {
 /// Loads no dialect, so passes may run in the context meanwhile, on other programs.
 ///
 /// Fails with Kind::Unfingerprintable on what has no content to hash (a resource without data, a
-/// successor outside of `root`), naming it.
+/// successor outside of `root`), naming it; and as `stop` says where that is requested.
 Outcome<Digest> fingerprint(mlir::Operation *root, const Policy &policy,
-                            llvm::StringRef domain = "");
+                            llvm::StringRef domain = "", const Stop &stop = neverStop);
 
 /// Whether two programs, of any contexts, are the same under `policy`: exactly if their
 /// fingerprints are equal, but by comparing all contents, with no digest and nothing remembered in

@@ -19,11 +19,11 @@ namespace twinjit {
 namespace {
 
 nb::bytes fingerprintToPython(const nb::object &program, const std::string &policyText,
-                              const std::string &domain) {
+                              const std::string &domain, const Stop *stop) {
   AnyProgram handed(program);
   Policy policy = unwrap(Policy::parse(policyText));
-  return toBytes(
-      unwrap(withoutGil([&] { return fingerprint(handed.operation, policy, domain); }, handed)));
+  return toBytes(unwrap(withoutGil(
+      [&] { return fingerprint(handed.operation, policy, domain, orNever(stop)); }, handed)));
 }
 
 bool equivalentToPython(const nb::object &a, const nb::object &b, const std::string &policyText) {
@@ -33,11 +33,12 @@ bool equivalentToPython(const nb::object &a, const nb::object &b, const std::str
                            first, second));
 }
 
-nb::list constantsToPython(const nb::object &program, const std::string &policyText) {
+nb::list constantsToPython(const nb::object &program, const std::string &policyText,
+                           const Stop *stop) {
   AnyProgram handed(program);
   Policy policy = unwrap(Policy::parse(policyText));
-  auto constants =
-      unwrap(withoutGil([&] { return largeConstants(handed.operation, policy); }, handed));
+  auto constants = unwrap(
+      withoutGil([&] { return largeConstants(handed.operation, policy, orNever(stop)); }, handed));
   nb::list result;
   for (const auto &[type, bytes] : constants)
     result.append(nb::make_tuple(type, toBytes(bytes)));
@@ -54,7 +55,9 @@ nb::list outlineToPython(const nb::object &program, const std::string &policyTex
 
 void bindIdentity(nb::module_ &m) {
   m.def("fingerprint", &fingerprintToPython, "program"_a, "policy"_a, "domain"_a = "",
-        nb::sig("def fingerprint(program: object, policy: str, domain: str = \"\") -> bytes"),
+        "stop"_a = nb::none(),
+        nb::sig("def fingerprint(program: object, policy: str, domain: str = \"\", stop: "
+                "twinjit._native._llvm.Stop | None = None) -> bytes"),
         "Fingerprint (32 bytes) of a Program, or of a live module or operation, given its "
         "``_CAPIPtr``, under a policy in canonical text. Releases the GIL unless the operation's "
         "context is a live one with multithreading disabled.");
@@ -65,8 +68,9 @@ void bindIdentity(nb::module_ &m) {
       "Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases "
       "the GIL as that does.");
 
-  m.def("constants", &constantsToPython, "program"_a, "policy"_a,
-        nb::sig("def constants(program: object, policy: str) -> list[tuple[str, bytes]]"),
+  m.def("constants", &constantsToPython, "program"_a, "policy"_a, "stop"_a = nb::none(),
+        nb::sig("def constants(program: object, policy: str, stop: twinjit._native._llvm.Stop | "
+                "None = None) -> list[tuple[str, bytes]]"),
         "Types and contents of the large constants that do not count under a policy, in canonical "
         "order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.");
   m.def("outline", &outlineToPython, "program"_a, "policy"_a,

@@ -1,5 +1,7 @@
+#include "common/activity.h"
 #include "common/clock.h"
 #include "ir/admission.h"
+#include "ir/interrupt.h"
 #include "ir/pipeline.h"
 #include "ir/program.h"
 
@@ -14,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
+#include <optional>
 
 namespace twinjit {
 namespace {
@@ -51,20 +54,38 @@ Failure passFailure(std::vector<Diagnostic> diagnostics) {
                  std::move(diagnostics)};
 }
 
+std::optional<Failure> run(mlir::PassManager &manager, Program &program, const Stop &stop) {
+  std::optional<PassInterrupter> interrupter;
+  if (&stop != &neverStop || activity)
+    interrupter.emplace(manager, stop);
+  bool ran = mlir::succeeded(manager.run(program.module()));
+  if (stop.isRequested()) {
+    program.lease().taint(); // nobody knows what passes that were cut short have left
+    return stop.failure("passes", interrupter->pass());
+  }
+  if (!ran)
+    return passFailure(program.lease().takeDiagnostics());
+  return std::nullopt;
+}
+
 /// Verifies the result itself: the translation would print to stderr, and reading invalid bitcode
 /// ends the process.
-Outcome<std::string> translate(Program &program) {
+Outcome<std::string> translate(Program &program, const Stop &stop) {
   llvm::LLVMContext context;
   auto module = mlir::translateModuleToLLVMIR(program.module(), context, "twinjit",
                                               /*disableVerification=*/true);
   if (!module)
     return Failure{Kind::Translation, "the lowered program cannot be translated to LLVM IR",
                    program.lease().takeDiagnostics()};
+  if (stop.isRequested())
+    return stop.failure("translate");
   std::string problems;
   llvm::raw_string_ostream problemStream(problems);
   if (llvm::verifyModule(*module, &problemStream))
     return Failure{Kind::Translation, "the lowered program is not valid LLVM IR: " +
                                           llvm::StringRef(problems).trim().str()};
+  if (stop.isRequested())
+    return stop.failure("translate");
   std::string bitcode;
   llvm::raw_string_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(*module, stream);
@@ -89,18 +110,17 @@ Outcome<Lowered> lower(Program &program, llvm::StringRef pipeline, bool trusted,
     return stop.failure();
   Lowered lowered;
   auto start = Clock::now();
-  bool ran = mlir::succeeded(manager.run(program.module()));
-  if (stop.isRequested())
-    return stop.failure();
-  if (!ran)
-    return passFailure(program.lease().takeDiagnostics());
+  notePhase("passes");
+  if (auto failure = run(manager, program, stop))
+    return std::move(*failure);
   lowered.passSeconds = secondsSince(start);
   auto left = leftovers(program.module());
   if (!left.empty())
     return Failure{Kind::Lowering, "the pipeline left operations that LLVM IR has no place for",
                    std::move(left)};
   start = Clock::now();
-  auto bitcode = translate(program);
+  notePhase("translate");
+  auto bitcode = translate(program, stop);
   if (!bitcode)
     return bitcode.failure();
   lowered.bitcode = std::move(*bitcode);

@@ -103,10 +103,13 @@ void dropLocations(mlir::ModuleOp module) {
   });
 }
 
-Outcome<std::vector<LiftedConstant>> normalise(mlir::ModuleOp module, const Policy &policy) {
+Outcome<std::vector<LiftedConstant>> normalise(mlir::ModuleOp module, const Policy &policy,
+                                               const Stop &stop) {
   if (policy.ignoreLocations)
     dropLocations(module);
-  auto form = canonicalForm(module, policy);
+  auto form = canonicalForm(module, policy, stop);
+  if (stop.isRequested())
+    return stop.failure();
   if (!form)
     return std::vector<LiftedConstant>();
   RenamedSymbols symbols(module, policy);
@@ -120,6 +123,8 @@ Outcome<std::vector<LiftedConstant>> normalise(mlir::ModuleOp module, const Poli
   if (!naming.symbols.empty())
     if (auto failure = renameSymbols(module, symbols, naming.symbols))
       return std::move(*failure);
+  if (stop.isRequested())
+    return stop.failure();
   reorder(*form);
   std::vector<LiftedConstant> lifted = lift(form->constants, policy, naming.constantPrefix);
   if (auto failure = renameResources(module))

@@ -3,6 +3,7 @@
 
 #include "common/outcome.h"
 #include "common/policy.h"
+#include "common/stop.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -35,8 +36,9 @@ struct LiftedConstant {
 /// only.
 ///
 /// Returns the lifted constants, in order. Fails on operations that do not take their own
-/// attributes back.
-Outcome<std::vector<LiftedConstant>> normalise(mlir::ModuleOp module, const Policy &policy);
+/// attributes back, and as `stop` says where that is requested; `module` is spent then.
+Outcome<std::vector<LiftedConstant>> normalise(mlir::ModuleOp module, const Policy &policy,
+                                               const Stop &stop);
 
 /// Set all locations to the unknown one.
 void dropLocations(mlir::ModuleOp module);

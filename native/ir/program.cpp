@@ -45,6 +45,12 @@ Failure withDiagnostics(Kind kind, std::string message, ContextLease &lease) {
   return Failure{kind, std::move(message), lease.takeDiagnostics()};
 }
 
+/// The same for one that was not looked at to its end.
+Failure stopped(const Stop &stop, ContextLease &lease) {
+  lease.taint();
+  return stop.failure("parse");
+}
+
 Failure tooDeep(Kind kind, const std::string &what) {
   return Failure{kind, what + " is nested more than " + std::to_string(kMaxNesting) + " deep"};
 }
@@ -255,7 +261,7 @@ void Program::checkTraces() {
 }
 
 Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
-                                bool allowUnregistered) {
+                                bool allowUnregistered, const Stop &stop) {
   bool isText = !mlir::isBytecode(llvm::MemoryBufferRef(source, name));
   if (isText && nestingOf(source) > kMaxNesting)
     return tooDeep(Kind::Parse, "cannot parse " + name.str() + " as MLIR: it");
@@ -273,6 +279,8 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
     lease.taint();
     return tooDeep(Kind::Parse, "cannot take " + name.str() + ": it");
   }
+  if (stop.isRequested())
+    return stopped(stop, lease);
   if (!module || mlir::failed(mlir::verify(*module))) {
     Failure failure = withDiagnostics(
         module ? Kind::Verification : Kind::Parse,
@@ -281,14 +289,18 @@ Outcome<Program> Program::parse(llvm::StringRef source, llvm::StringRef name,
       quote(failure.diagnostics, source, name);
     return failure;
   }
+  if (stop.isRequested())
+    return stopped(stop, lease);
   return Program(std::move(lease), std::move(module));
 }
 
-Outcome<Program> Program::transfer(mlir::Operation *source) {
+Outcome<Program> Program::transfer(mlir::Operation *source, const Stop &stop) {
   Outcome<std::string> bytecode = write(source);
   if (!bytecode)
     return bytecode.failure();
-  return readWritten(*bytecode);
+  if (stop.isRequested())
+    return stop.failure("parse");
+  return readWritten(*bytecode, stop);
 }
 
 Outcome<std::string> Program::write(mlir::Operation *source) {
@@ -308,7 +320,7 @@ Outcome<std::string> Program::write(mlir::Operation *source) {
   return bytecode;
 }
 
-Outcome<Program> Program::readWritten(llvm::StringRef bytecode) {
+Outcome<Program> Program::readWritten(llvm::StringRef bytecode, const Stop &stop) {
   ContextLease lease;
   lease.charge(bytecode.size());
   lease->allowUnregisteredDialects(false);
@@ -326,6 +338,8 @@ Outcome<Program> Program::readWritten(llvm::StringRef bytecode) {
     module = mlir::ModuleOp::create(mlir::UnknownLoc::get(lease.get()));
     module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
   }
+  if (stop.isRequested())
+    return stopped(stop, lease);
   if (mlir::failed(mlir::verify(*module)))
     return withDiagnostics(Kind::Verification, "the program is not valid", lease);
   return Program(std::move(lease), std::move(module));

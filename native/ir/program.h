@@ -37,17 +37,19 @@ struct Signature {
 class Program {
 public:
   /// Parse text or bytecode (told apart by content) and verify it. `name` appears in diagnostics.
+  /// Fails as `stop` says where that is requested, which MLIR's parser itself does not look at.
   static Outcome<Program> parse(llvm::StringRef source, llvm::StringRef name,
-                                bool allowUnregistered);
+                                bool allowUnregistered, const Stop &stop);
 
   /// Copy an operation of any context into a private one, as bytecode; one that is no module is
   /// wrapped in a module. Never modifies it. The same rules for concurrency as fingerprint().
-  static Outcome<Program> transfer(mlir::Operation *source);
+  /// Looks at `stop` as parse() does.
+  static Outcome<Program> transfer(mlir::Operation *source, const Stop &stop);
 
   /// The two halves of transfer(), which may be done in two processes: bytecode with all locations,
   /// under the same rules; and the program, from that.
   static Outcome<std::string> write(mlir::Operation *source);
-  static Outcome<Program> readWritten(llvm::StringRef bytecode);
+  static Outcome<Program> readWritten(llvm::StringRef bytecode, const Stop &stop = neverStop);
 
   Program(Program &&) = default;
   Program &operator=(Program &&) = delete;

@@ -18,10 +18,10 @@ using namespace nb::literals;
 namespace twinjit {
 namespace {
 
-nb::list normaliseToPython(Program &program, const std::string &policyText) {
+nb::list normaliseToPython(Program &program, const std::string &policyText, const Stop *stop) {
   Policy policy = unwrap(Policy::parse(policyText));
   mlir::ModuleOp module = usable(program).module();
-  auto lifted = compilerWork([&] { return normalise(module, policy); });
+  auto lifted = compilerWork([&] { return normalise(module, policy, orNever(stop)); });
   nb::list result;
   for (const LiftedConstant &constant : unwrap(std::move(lifted)))
     result.append(nb::make_tuple(decoded(constant.name), constant.type, constant.size,
@@ -50,21 +50,23 @@ Program readWritten(const nb::bytes &bytecode) {
   return unwrap(std::move(program));
 }
 
-Program transfer(const nb::object &capsule) {
+Program transfer(const nb::object &capsule, const Stop *stop) {
   AnyProgram handed(capsule);
-  return unwrap(withoutGil([&] { return Program::transfer(handed.operation); }, handed));
+  return unwrap(
+      withoutGil([&] { return Program::transfer(handed.operation, orNever(stop)); }, handed));
 }
 
-Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered) {
+Program parse(const nb::bytes &source, const std::string &name, bool allowUnregistered,
+              const Stop *stop) {
   llvm::StringRef text = view(source); // immutable, and held by the caller
   Outcome<Program> program =
-      compilerWork([&] { return Program::parse(text, name, allowUnregistered); });
+      compilerWork([&] { return Program::parse(text, name, allowUnregistered, orNever(stop)); });
   return unwrap(std::move(program));
 }
 
-Program parseForeignText(const nb::bytes &source, const std::string &name) {
+Program parseForeignText(const nb::bytes &source, const std::string &name, const Stop *stop) {
   llvm::StringRef text = view(source);
-  Outcome<Program> program = compilerWork([&] { return parseForeign(text, name); });
+  Outcome<Program> program = compilerWork([&] { return parseForeign(text, name, orNever(stop)); });
   return unwrap(std::move(program));
 }
 
@@ -108,11 +110,11 @@ nb::dict toPython(const Signature &signature) {
 }
 
 nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trusted,
-                        const Stop &stop) {
+                        const Stop *stop) {
   loadPasses();
   usable(program);
   Outcome<Lowered> lowered = compilerWork([&] {
-    Outcome<Lowered> outcome = lower(program, pipeline, trusted, stop);
+    Outcome<Lowered> outcome = lower(program, pipeline, trusted, orNever(stop));
     program.spend();
     giveBackFreed();
     return outcome;
@@ -123,14 +125,19 @@ nb::tuple lowerToPython(Program &program, const std::string &pipeline, bool trus
 
 void bindReading(nb::module_ &m) {
   m.def("parse", &parse, "source"_a, "name"_a, "allow_unregistered"_a = false,
-        nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program"),
+        "stop"_a = nb::none(),
+        nb::sig("def parse(source: bytes, name: str, allow_unregistered: bool = False, stop: "
+                "twinjit._native._llvm.Stop | None = None) -> Program"),
         "Parse and verify MLIR text or bytecode. Releases the GIL.");
-  m.def("parse_foreign", &parseForeignText, "source"_a, "name"_a,
-        nb::sig("def parse_foreign(source: bytes, name: str) -> Program"),
+  m.def("parse_foreign", &parseForeignText, "source"_a, "name"_a, "stop"_a = nb::none(),
+        nb::sig("def parse_foreign(source: bytes, name: str, stop: twinjit._native._llvm.Stop | "
+                "None = None) -> Program"),
         "Parse and verify generic MLIR text that another build of MLIR printed, taking "
         "unregistered operations, and keeping properties that operations here do not have. "
         "Releases the GIL.");
-  m.def("transfer", &transfer, "capsule"_a, nb::sig("def transfer(capsule: object) -> Program"),
+  m.def("transfer", &transfer, "capsule"_a, "stop"_a = nb::none(),
+        nb::sig("def transfer(capsule: object, stop: twinjit._native._llvm.Stop | None = None) -> "
+                "Program"),
         "Copy a live module or operation into a private context. Releases the GIL as "
         "``fingerprint`` does.");
   m.def("write", &write, "capsule"_a, nb::sig("def write(capsule: object) -> bytes"),
@@ -167,8 +174,9 @@ void bindProgram(nb::module_ &m) {
           },
           nb::sig("def signatures(self) -> list[dict[str, object]]"),
           "Parameters and results of the functions that callers may enter.")
-      .def("normalise", &normaliseToPython, "policy"_a,
-           nb::sig("def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]"),
+      .def("normalise", &normaliseToPython, "policy"_a, "stop"_a = nb::none(),
+           nb::sig("def normalise(self, policy: str, stop: twinjit._native._llvm.Stop | None = "
+                   "None) -> list[tuple[str, str, int, int, str]]"),
            "Bring the program to the form that it shares with all that are the same under a "
            "policy. Returns the large constants that became external variables, in canonical "
            "order: the variable's name, the elements' type, size and alignment in bytes, and the "
@@ -177,13 +185,13 @@ void bindProgram(nb::module_ &m) {
            nb::sig("def bytecode(self, policy: str) -> bytes"),
            "The program as bytecode. It loses the locations that do not count under a policy. "
            "Releases the GIL.")
-      .def(
-          "lower", &lowerToPython, "pipeline"_a, "trusted"_a, "stop"_a,
-          nb::sig("def lower(self, pipeline: str, trusted: bool, stop: twinjit._native._llvm.Stop) "
-                  "-> tuple[bytes, float, float]"),
-          "Run a pass pipeline and translate to bitcode; consumes the program, and unless the "
-          "pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the "
-          "seconds spent in passes and in translation. Releases the GIL.");
+      .def("lower", &lowerToPython, "pipeline"_a, "trusted"_a, "stop"_a = nb::none(),
+           nb::sig("def lower(self, pipeline: str, trusted: bool, stop: twinjit._native._llvm.Stop "
+                   "| None = None) "
+                   "-> tuple[bytes, float, float]"),
+           "Run a pass pipeline and translate to bitcode; consumes the program, and unless the "
+           "pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the "
+           "seconds spent in passes and in translation. Releases the GIL.");
 }
 
 } // namespace twinjit

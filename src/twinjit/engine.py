@@ -158,7 +158,7 @@ class Engine:
 
     # Lookup
 
-    def _request(self, source: Source, clock: Clock) -> bytes | None:
+    def _request(self, source: Source, clock: Clock, stop: Stop | None = None) -> bytes | None:
         """Digest what was asked for; None for a live module without an identity."""
         if isinstance(source, CapturedModule):
             fingerprint = source.fingerprint
@@ -167,11 +167,11 @@ class Engine:
             reader.check_is_mlir(source)
             return self._hasher.of_source(source)
         load_mlir(clock)
-        fingerprint = live_fingerprint(source, self._options.policy)
+        fingerprint = live_fingerprint(source, self._options.policy, stop)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
 
     def _compile(self, subject: Subject, clock: Clock, stop: Stop) -> Executable:
-        request = self._request(subject.source, clock)
+        request = self._request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)

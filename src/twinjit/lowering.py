@@ -140,7 +140,7 @@ def compile_program(
     CompilationCancelledError, CompilationTimeoutError
         Where `stop` ended it.
     """
-    lifted = program.normalise(policy.text)
+    lifted = program.normalise(policy.text, stop)
     signatures = [Signature.from_native(data) for data in program.signatures()]
     entries = [signature.name for signature in signatures if not signature.uncallable]
     # Upstream's passes could leave state in the context that the next program would find.

@@ -13,6 +13,7 @@ from twinjit.errors import (
 )
 from twinjit.foreign import Bundle, Unknown
 from twinjit.source import LiveModule, Source, SourceBytes
+from twinjit.stop import Stop
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
@@ -76,7 +77,7 @@ def read(source: Source, *, allow_unregistered: bool = False) -> Reading:
     return Reading(program, source.bundle.domain(unknown) if source.bundle else "")
 
 
-def read_to_compile(source: Source) -> _mlir.Program:
+def read_to_compile(source: Source, stop: Stop | None = None) -> _mlir.Program:
     """Read a program of registered dialects.
 
     Raises
@@ -85,15 +86,17 @@ def read_to_compile(source: Source) -> _mlir.Program:
         If our MLIR cannot read it.
     UnsupportedProgramError
         If it is no MLIR, or what another package holds has parts unknown here.
+    CompilationCancelledError, CompilationTimeoutError
+        Where `stop` ended it.
     """
     from twinjit._native import _mlir
 
     if isinstance(source, LiveModule):
-        return _mlir.transfer(source.capsule)
+        return _mlir.transfer(source.capsule, stop)
     check_is_mlir(source)
     if source.bundle is None:
-        return _parse(source)
-    program = _parse_foreign(source, source.bundle)
+        return _parse(source, stop=stop)
+    program = _parse_foreign(source, source.bundle, stop)
     _check_is_known(Unknown(*program.unknown()), source.bundle)
     return program
 
@@ -128,11 +131,13 @@ def _check_is_known(unknown: Unknown, bundle: Bundle) -> None:
     )
 
 
-def _parse(source: SourceBytes, *, allow_unregistered: bool = False) -> _mlir.Program:
+def _parse(
+    source: SourceBytes, *, allow_unregistered: bool = False, stop: Stop | None = None
+) -> _mlir.Program:
     from twinjit._native import _mlir
 
     try:
-        return _mlir.parse(source.data, source.name, allow_unregistered)
+        return _mlir.parse(source.data, source.name, allow_unregistered, stop)
     except ParseError as error:
         hint = _hint(error, source)
         if not hint:
@@ -152,11 +157,11 @@ def _hint(error: ParseError, source: SourceBytes) -> str:
     return ""
 
 
-def _parse_foreign(source: SourceBytes, bundle: Bundle) -> _mlir.Program:
+def _parse_foreign(source: SourceBytes, bundle: Bundle, stop: Stop | None = None) -> _mlir.Program:
     from twinjit._native import _mlir
 
     try:
-        return _mlir.parse_foreign(source.data, source.name)
+        return _mlir.parse_foreign(source.data, source.name, stop)
     except (ParseError, VerificationError) as error:
         raise _explained(error, bundle) from error
 

@@ -128,7 +128,7 @@ class LocalSubject:
         self._stop.check()
         load_mlir(self._clock)
         note_phase("parse")
-        parsed = reader.read_to_compile(self.source)
+        parsed = reader.read_to_compile(self.source, self._stop)
         self._clock.lap("parse")
         self._stop.check()
         return parsed
@@ -172,10 +172,10 @@ class LocalSubject:
         from twinjit._native import _mlir
 
         program = self.program
-        self._stop.check()
         note_phase("fingerprint")
+        policy = self._options.policy.text
         try:
-            return _mlir.fingerprint(program, self._options.policy.text), ""
+            return _mlir.fingerprint(program, policy, stop=self._stop), ""
         except UnfingerprintableError as error:
             return None, error.message
         finally:
@@ -188,16 +188,16 @@ class LocalSubject:
             return NO_CONSTANTS
         from twinjit._native import _mlir
 
-        found = _mlir.constants(self.program, policy.text)
+        found = _mlir.constants(self.program, policy.text, self._stop)
         return Constants(tuple(type_ for type_, _ in found), tuple(data for _, data in found))
 
 
-def live_fingerprint(module: LiveModule, policy: Policy) -> bytes | None:
+def live_fingerprint(module: LiveModule, policy: Policy, stop: Stop | None = None) -> bytes | None:
     """Return the fingerprint of a live module where it lives; None where it has none."""
     from twinjit._native import _mlir
 
     try:
-        return _mlir.fingerprint(module.capsule, policy.text)
+        return _mlir.fingerprint(module.capsule, policy.text, stop=stop)
     except UnfingerprintableError:
         return None
 

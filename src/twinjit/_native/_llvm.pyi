@@ -53,7 +53,7 @@ def why_not_here(triple: str, instruction_sets: Sequence[str]) -> str:
     Why code of a triple that uses these instruction sets cannot run in this process; empty where it can. Holds the GIL.
     """
 
-def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int, stop: Stop) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
+def emit(bitcode: bytes, entries: Sequence[str], triple: str, cpu: str, features: str, opt_level: int, stop: Stop | None = None) -> tuple[bytes, dict[str, tuple[int, int]], float, float]:
     """
     Optimise bitcode and generate an object file. Returns the object, the slots of each entry's arguments and results, and the seconds spent optimising and generating. Releases the GIL.
     """

@@ -7,7 +7,7 @@ def note_activity(page: object) -> None:
     Note phases and passes on the page of a worker, given what ``_llvm.install_crash_handlers`` returned. Holds the GIL.
     """
 
-def fingerprint(program: object, policy: str, domain: str = "") -> bytes:
+def fingerprint(program: object, policy: str, domain: str = "", stop: twinjit._native._llvm.Stop | None = None) -> bytes:
     """
     Fingerprint (32 bytes) of a Program, or of a live module or operation, given its ``_CAPIPtr``, under a policy in canonical text. Releases the GIL unless the operation's context is a live one with multithreading disabled.
     """
@@ -17,7 +17,7 @@ def equivalent(a: object, b: object, policy: str) -> bool:
     Whether two programs, as ``fingerprint`` takes them, are the same under a policy. Releases the GIL as that does.
     """
 
-def constants(program: object, policy: str) -> list[tuple[str, bytes]]:
+def constants(program: object, policy: str, stop: twinjit._native._llvm.Stop | None = None) -> list[tuple[str, bytes]]:
     """
     Types and contents of the large constants that do not count under a policy, in canonical order, of a program as ``fingerprint`` takes it. Releases the GIL as that does.
     """
@@ -57,15 +57,15 @@ def release_contexts(gives_back: bool = True) -> None:
     Drop the idle private contexts, and return freed memory to the system unless told not to. Releases the GIL.
     """
 
-def parse(source: bytes, name: str, allow_unregistered: bool = False) -> Program:
+def parse(source: bytes, name: str, allow_unregistered: bool = False, stop: twinjit._native._llvm.Stop | None = None) -> Program:
     """Parse and verify MLIR text or bytecode. Releases the GIL."""
 
-def parse_foreign(source: bytes, name: str) -> Program:
+def parse_foreign(source: bytes, name: str, stop: twinjit._native._llvm.Stop | None = None) -> Program:
     """
     Parse and verify generic MLIR text that another build of MLIR printed, taking unregistered operations, and keeping properties that operations here do not have. Releases the GIL.
     """
 
-def transfer(capsule: object) -> Program:
+def transfer(capsule: object, stop: twinjit._native._llvm.Stop | None = None) -> Program:
     """
     Copy a live module or operation into a private context. Releases the GIL as ``fingerprint`` does.
     """
@@ -97,7 +97,7 @@ class Program:
     def signatures(self) -> list[dict[str, object]]:
         """Parameters and results of the functions that callers may enter."""
 
-    def normalise(self, policy: str) -> list[tuple[str, str, int, int, str]]:
+    def normalise(self, policy: str, stop: twinjit._native._llvm.Stop | None = None) -> list[tuple[str, str, int, int, str]]:
         """
         Bring the program to the form that it shares with all that are the same under a policy. Returns the large constants that became external variables, in canonical order: the variable's name, the elements' type, size and alignment in bytes, and the function they are in. Releases the GIL.
         """
@@ -107,7 +107,7 @@ class Program:
         The program as bytecode. It loses the locations that do not count under a policy. Releases the GIL.
         """
 
-    def lower(self, pipeline: str, trusted: bool, stop: twinjit._native._llvm.Stop) -> tuple[bytes, float, float]:
+    def lower(self, pipeline: str, trusted: bool, stop: twinjit._native._llvm.Stop | None = None) -> tuple[bytes, float, float]:
         """
         Run a pass pipeline and translate to bitcode; consumes the program, and unless the pipeline is trusted to leave nothing behind, its context. Returns the bitcode and the seconds spent in passes and in translation. Releases the GIL.
         """
