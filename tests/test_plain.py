@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import copyreg
 import json
 
 import pytest
@@ -27,6 +29,29 @@ def test_every_error_comes_back(kind: type[TwinjitError]) -> None:
         error.diagnostics,
         str(error),
     )
+
+
+@pytest.mark.parametrize("kind", _kinds())
+def test_every_error_is_copied_whatever_others_registered(kind: type[TwinjitError]) -> None:
+    """As tblib does it, which Dask loads."""
+
+    def refuse(error: object) -> str:
+        raise AssertionError(f"asked to copy {error!r}")
+
+    error = kind("what and why", diagnostics=DIAGNOSTICS)
+    before = copyreg.dispatch_table.get(kind)
+    copyreg.pickle(kind, refuse)
+    try:
+        raise error
+    except TwinjitError:
+        back = copy.copy(error)
+    finally:
+        del copyreg.dispatch_table[kind]
+        if before:
+            copyreg.dispatch_table[kind] = before
+    assert type(back) is kind
+    assert (str(back), back.args, vars(back)) == (str(error), error.args, vars(error))
+    assert back.__traceback__ is None
 
 
 def test_a_class_of_others_goes_as_the_nearest() -> None:

@@ -1,6 +1,6 @@
 #include "common/own_stderr.h"
 
-#include <thread>
+#include "common/deep_stack.h"
 
 #ifdef __linux__
 #include <sched.h>
@@ -38,15 +38,16 @@ std::string contentOf(int file) {
 
 std::string withOwnStderr(llvm::function_ref<void()> work) {
   std::string written;
-  std::thread([&] {
-    int file = memfd_create("twinjit-stderr", MFD_CLOEXEC);
-    bool isOwn = file >= 0 && takeOwnDescriptors() && dup2(file, STDERR_FILENO) >= 0;
+  pid_t caller = gettid();
+  runWithStack(kStackForCompiling + (size_t(1) << 20), [&] { // with room for `work` to need all
+    // Where no thread could be had, this is the caller's, which keeps the descriptors of all.
+    bool isOwn = gettid() != caller && takeOwnDescriptors();
+    int file = isOwn ? memfd_create("twinjit-stderr", MFD_CLOEXEC) : -1; // closed with the thread
+    bool isRead = file >= 0 && dup2(file, STDERR_FILENO) >= 0;
     work();
-    if (isOwn)
+    if (isRead)
       written = contentOf(file);
-    if (file >= 0)
-      close(file); // of a table of its own, the rest is closed with the thread
-  }).join();
+  });
   return written;
 }
 #else

@@ -107,6 +107,17 @@ class TwinjitError(Exception):
         self.message = message
         self.diagnostics = diagnostics
 
+    def __copy__(self) -> TwinjitError:
+        """Copy what was said, but not where it was raised.
+
+        Not left to `copyreg`, where others (tblib, which Dask loads) have copies of all exceptions
+        share their tracebacks, and cannot copy those that are a MemoryError.
+        """
+        copied = type(self).__new__(type(self), *self.args)
+        copied.args = self.args
+        copied.__dict__.update(self.__dict__)
+        return copied
+
     def __str__(self) -> str:
         return _indented([self.message, *map(str, self.diagnostics)])
 

@@ -80,10 +80,10 @@ class Observer:
 
 def _logger(level: int) -> Any:
     """Return the log's method, if anyone wants to be told at this level."""
-    logging = sys.modules.get("logging")
-    if logging is None:
+    get_logger = getattr(sys.modules.get("logging"), "getLogger", None)  # while it is imported, too
+    if get_logger is None:
         return None
-    logger = logging.getLogger("twinjit.compile")
+    logger = get_logger("twinjit.compile")
     return logger.log if logger.isEnabledFor(level) else None
 
 
