@@ -113,8 +113,7 @@ class TwinjitError(Exception):
         Not left to `copyreg`, where others (tblib, which Dask loads) have copies of all exceptions
         share their tracebacks, and cannot copy those that are a MemoryError.
         """
-        copied = type(self).__new__(type(self), *self.args)
-        copied.args = self.args
+        copied = type(self)(self.message)
         copied.__dict__.update(self.__dict__)
         return copied
 
