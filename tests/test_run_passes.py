@@ -54,22 +54,23 @@ def long_module(context: ir.Context, functions: int = 200) -> ir.Module:
 
 
 LONG = ",".join(["cse"] * 2000)
-"""A pipeline that takes minutes over a long module; to be stopped."""
+"""Takes longer over a long module than the tests let it run."""
 
 
 @contextmanager
 def running(module: ir.Module) -> Iterator[None]:
-    """Passes run over `module` in another thread, for three seconds."""
-    outcome: list[BaseException] = []
+    """Passes run over `module` in another thread, again and again."""
+    errors: list[BaseException] = []
     is_over = threading.Event()
 
     def run() -> None:
         try:
             while not is_over.is_set():
-                with suppress(ContextError):  # what the test tries in this thread came first
-                    twinjit.run_passes(module, LONG, timeout=3)
+                # Long enough; or what the test tries came first.
+                with suppress(CompilationTimeoutError, ContextError):
+                    twinjit.run_passes(module, LONG, timeout=0.5)
         except BaseException as error:
-            outcome.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -78,7 +79,7 @@ def running(module: ir.Module) -> Iterator[None]:
     finally:
         is_over.set()
         thread.join()
-    assert [type(each) for each in outcome] == [CompilationTimeoutError]
+    assert errors == []
 
 
 def refusal(work: Callable[[], object]) -> ContextError | None:
@@ -187,10 +188,8 @@ def test_one_module_twice_is_refused() -> None:
     with running(module):
         error = until_refused(lambda: twinjit.run_passes(module, "cse"))
         assert "another thread runs passes over it" in str(error)
-        with pytest.raises(ContextError):
-            twinjit.fingerprint(module)
-        with pytest.raises(ContextError):
-            twinjit.Compiler(cache=False).compile(module)
+        until_refused(lambda: twinjit.fingerprint(module))
+        until_refused(lambda: twinjit.Compiler(cache=False).compile(module))
         other = parse(loops(1), context)
         twinjit.run_passes(other, LOWERING)
         twinjit.fingerprint(other)
@@ -207,14 +206,13 @@ def test_a_module_and_one_in_it_are_refused(outer_first: bool) -> None:
     first, second = (outer, inner) if outer_first else (inner, outer)
     with running(first):  # type: ignore[arg-type]
         until_refused(lambda: twinjit.run_passes(second, "cse"))
-        with pytest.raises(ContextError):
-            twinjit.fingerprint(second)
+        until_refused(lambda: twinjit.fingerprint(second))
 
 
 def test_timeout_leaves_a_valid_module() -> None:
-    module = long_module(ir.Context(), functions=20)
+    module = long_module(ir.Context())
     with pytest.raises(CompilationTimeoutError):
-        twinjit.run_passes(module, LONG, timeout=0.2)
+        twinjit.run_passes(module, LONG, timeout=0.01)
     assert module.operation.verify()
     twinjit.run_passes(module, LOWERING)
 
