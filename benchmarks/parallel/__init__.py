@@ -6,11 +6,17 @@ The figures are those of the modules in this folder, each described where it is 
 from __future__ import annotations
 
 from benchmarks.harness import Figures
-from benchmarks.parallel import contexts, flight, isolation, threads
+from benchmarks.parallel import cancelling, contexts, flight, isolation, threads
 
 __all__ = ["run"]
 
-_PARTS = (threads.threads, flight.single_flight, contexts.contexts, isolation.isolation)
+_PARTS = (
+    threads.threads,
+    flight.single_flight,
+    contexts.contexts,
+    isolation.isolation,
+    cancelling.cancelling,
+)
 
 
 def run(*, quick: bool) -> Figures:

@@ -12,11 +12,11 @@ PROGRAMS = ("tensors", "scalars", "nests")
 ONE_FUNCTION = "one function"
 """A single function of a single block."""
 
-_SIZES = {"tensors": 70, "scalars": 16_000, "nests": 120, ONE_FUNCTION: 60_000}
+_SIZES = {"tensors": 100, "scalars": 20_000, "nests": 170, ONE_FUNCTION: 60_000}
 
 
 def heavy(name: str, scale: float) -> str:
-    """Text of a program that takes some `scale` × 3 s on one core."""
+    """Text of a program that takes some `scale` × 2.5 to 3 s on one core."""
     size = max(1, round(_SIZES[name] * scale))
     if name == "tensors":
         return "\n".join(_tensors(number) for number in range(size))

@@ -158,7 +158,7 @@ class Compiler:
         language
             ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
         timeout
-            Seconds after which compiling stops, at the end of the pass that runs then; None for no
+            Seconds after which compiling stops, often within the pass that runs then; None for no
             limit.
 
         Raises
