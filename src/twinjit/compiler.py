@@ -209,8 +209,7 @@ class Compiler:
         Returns
         -------
         CompileFuture
-            It can be awaited, and cancelled at any time. It raises what `compile` does, each future
-            an exception of its own.
+            To await, and to cancel at any time; it raises what `compile` does, as its own object.
 
         Raises
         ------

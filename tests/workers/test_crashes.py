@@ -125,7 +125,7 @@ def test_crashing_programs_among_good_ones() -> None:
 def test_a_worker_has_nothing_of_others() -> None:
     compiler = isolated(workers=3)
     calls = [Call(compiler, ENDLESS)]
-    calls += [Call(compiler, ENDLESS + " " * n) for n in (1, 2)]
+    calls += [Call(compiler, ENDLESS.replace("@f", f"@g{n}")) for n in (1, 2)]
     assert until(lambda: len(lent()) == 3)
     for worker in lent():
         pid = worker.pid
