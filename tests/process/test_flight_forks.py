@@ -87,8 +87,9 @@ def test_children_forked_at_any_moment_inherit_no_turn(folder: Folder) -> None:
             with folder.flights.turn(key, 0, never):
                 pass
 
+    with folder.flights.turn(os.urandom(32), 0, never):
+        pass  # the file is made: until then, threads have it open, too, without a lock
     threads = start(work, 4)
-    wait_for(folder.locks.exists)
     inherited = []
     for _ in range(100):
         child = os.fork()
