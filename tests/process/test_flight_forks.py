@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flights import KEY, PATIENCE, Folder, descriptors, never, spawn, start, wait_for
+from tests.flights import KEY, PATIENCE, Folder, descriptors, never, spawn, start
 
 
 @pytest.fixture
