@@ -61,8 +61,10 @@ void runWithStack(size_t bytes, llvm::function_ref<void()> work) {
     work();
 }
 
+bool hasRoom(size_t bytes) { return roomOnStack() >= bytes; }
+
 void runWithRoom(size_t bytes, llvm::function_ref<void()> work) {
-  if (roomOnStack() >= bytes)
+  if (hasRoom(bytes))
     work();
   else
     runWithStack(llvm::alignTo(bytes, kSpare) + kSpare, work);

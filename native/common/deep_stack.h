@@ -19,6 +19,9 @@ constexpr size_t kStackForCompiling = size_t(6) << 20;
 /// JITLink does not recurse.
 constexpr size_t kStackForLinking = size_t(256) << 10;
 
+/// Whether that much is left of this thread's stack.
+bool hasRoom(size_t bytes);
+
 /// Run `work` here where that much is left of this thread's stack, and with a stack of its own
 /// where it is not: callers may have 32 KiB, which is Python's least (`threading.stack_size`).
 void runWithRoom(size_t bytes, llvm::function_ref<void()> work);

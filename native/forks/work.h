@@ -59,7 +59,15 @@ private:
 template <typename Function>
 auto compilerWork(Function &&work, Work kind = Work::Compile, Gil gil = Gil::Release) {
   CompilerWork counted(kind, gil);
-  return withRoom(kind == Work::Link ? kStackForLinking : kStackForCompiling, work);
+  size_t bytes = kind == Work::Link ? kStackForLinking : kStackForCompiling;
+  if (gil == Gil::Release || hasRoom(bytes))
+    return withRoom(bytes, work);
+  // The thread that does the work needs the GIL itself: diagnostics handlers ask for it again.
+  WithoutGil released;
+  return withRoom(bytes, [&] {
+    nanobind::gil_scoped_acquire held;
+    return work();
+  });
 }
 
 } // namespace twinjit

@@ -39,6 +39,14 @@ def parsed(text: str) -> Any:
         return mlir.ir.Module.parse(text)
 
 
+def parsed_in_one_thread(text: str) -> Any:
+    """Parse into a context that only the GIL keeps other threads from."""
+    context = mlir.ir.Context()
+    context.enable_multithreading(False)
+    with context:
+        return mlir.ir.Module.parse(text)
+
+
 def raises(error: type[Exception], work: Callable[[], object]) -> None:
     try:
         work()
@@ -55,6 +63,7 @@ class Uses:
         self._compiler = twinjit.Compiler(cache=folder)
         self._live = parsed(MLP)
         self._deep = parsed(nested(DEEP))
+        self._held = parsed_in_one_thread(nested(DEEP))
         self._number = 0
 
     def _new(self) -> str:
@@ -90,6 +99,11 @@ class Uses:
     def live_module(self) -> None:
         self._compiler.compile(self._live)
         assert self._compiler.compile(self._live).report.tier == "memory"
+
+    def live_module_in_one_thread(self) -> None:
+        twinjit.Compiler(cache=False).compile(self._held)
+        assert twinjit.fingerprint(self._held) == twinjit.fingerprint(self._deep)
+        assert twinjit.equivalent(self._held, self._deep)
 
     def lifted_constants(self) -> None:
         policy = twinjit.Policy(constants="lift")
