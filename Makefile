@@ -30,7 +30,7 @@ lint: $(VENV)/installed-lint
 
 # Minutes, and only where clang-tidy is installed: MLIR's headers are large.
 tidy: $(VENV)/installed
-	printf '%s\n' $(filter %.cpp,$(NATIVE)) | \
+	printf '%s\n' $(filter-out native/tests/%,$(filter %.cpp,$(NATIVE))) | \
 	  xargs -P 2 -n 1 clang-tidy --quiet -p $(firstword $(wildcard build/cp*))
 
 # The committed stubs of the native modules; a test compares them with the modules.

@@ -11,6 +11,7 @@
 #include "common/deep_stack.h"
 #include "common/symbols.h"
 #include "forks/gate.h"
+#include "ir/diagnostics.h"
 #include "ir/identity.h"
 #include "ir/normalise.h"
 #include "ir/pipeline.h"
@@ -145,13 +146,17 @@ private:
 
   Outcome<std::shared_ptr<Image>> compile(llvm::StringRef text, unsigned level, const Stop &stop) {
     auto emitted = work(Work::Compile, [&]() -> Outcome<Emitted> {
-      Program program = expect(Program::parse(text, "stress.mlir", false, stop), "parse");
-      expect(fingerprint(program.module(), policy), "fingerprint");
-      expect(normalise(program.module(), policy, stop), "normalise");
+      auto program = Program::parse(text, "stress.mlir", false, stop);
+      if (!program)
+        return program.failure();
+      expect(fingerprint(program->module(), policy), "fingerprint");
+      auto normalised = normalise(program->module(), policy, stop);
+      if (!normalised)
+        return normalised.failure();
       EmitOptions options{hostTarget(), level, {}};
-      for (const Signature &signature : expect(program.signatures(), "signatures"))
+      for (const Signature &signature : expect(program->signatures(), "signatures"))
         options.entries.push_back(signature.name);
-      auto lowered = lower(program, pipeline, true, stop);
+      auto lowered = lower(*program, pipeline, true, stop);
       if (!lowered)
         return lowered.failure();
       return emit(lowered->bitcode, options, stop);
@@ -290,6 +295,8 @@ int main(int count, char **arguments) {
   if (count < 5)
     fail("usage: stress SECONDS THREADS PIPELINE FILE...");
   useForkGate(ForkGate::make());
+  usePythonHandlers({[](mlir::MLIRContext *) {}, [](mlir::MLIRContext *) {}, [] { return false; },
+                     [](mlir::MLIRContext *, mlir::Diagnostic &) { return mlir::failure(); }});
   registerPasses();
   std::vector<std::string> programs;
   for (char **path = arguments + 4; *path; ++path)
