@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twinjit import confirmation, machine
 from twinjit.artifact import Artifact
@@ -45,6 +45,29 @@ class BuildOptions:
     target: Target
     policy: Policy
     keeps_program: bool = False
+
+    def to_plain(self) -> dict[str, Any]:
+        """Give what JSON can hold of them, the policy in canonical text."""
+        return {
+            "pipeline": self.pipeline,
+            "opt_level": self.opt_level,
+            "triple": self.target.triple,
+            "cpu": self.target.cpu,
+            "features": self.target.features,
+            "policy": self.policy.text,
+            "keeps_program": self.keeps_program,
+        }
+
+    @classmethod
+    def from_plain(cls, data: dict[str, Any]) -> BuildOptions:
+        """Make the options that `to_plain` was called on: they give the same keys and code."""
+        return cls(
+            data["pipeline"],
+            data["opt_level"],
+            Target(data["triple"], data["cpu"], data["features"]),
+            Policy.from_text(data["policy"]),
+            data["keeps_program"],
+        )
 
     @lazily
     def parts(self) -> tuple[tuple[str, str], ...]:

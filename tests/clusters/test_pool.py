@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import twinjit
+from twinjit.build import BuildOptions
 from twinjit.clusters.job import Job, run
 from twinjit.errors import (
     CompilationTimeoutError,
@@ -195,18 +196,14 @@ def test_the_artifact_of_another_program_is_refused() -> None:
 
 def test_another_compiler_there_is_told() -> None:
     key = Key((("mlir", b"x" * 32), ("build-libLLVM", "other")))
-    job = Job(ADD.format(k=1).encode(), "<text>", "auto", 3, *_host(), frame(key.parts), None)
+    options = BuildOptions("auto", 3, twinjit.Target.host(), twinjit.Policy())
+    job = Job(ADD.format(k=1).encode(), "<text>", options, frame(key.parts), None)
     error = run(job.to_bytes())["error"]
     assert error["class"] == "ExecutorError"
     assert "build-libLLVM" in error["message"]
     error = run(job.to_bytes().replace(b'"pipeline"', b'"pipelines"'))["error"]
     assert error["class"] == "ExecutorError"
     assert "same release" in error["message"]
-
-
-def _host() -> tuple[Any, ...]:
-    target = twinjit.Target.host()
-    return target.triple, target.cpu, target.features, twinjit.Policy().text, False
 
 
 def test_what_is_no_executor() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from twinjit.artifact import encode
@@ -11,12 +11,10 @@ from twinjit.build import BuildOptions
 from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
 from twinjit.key import Key
 from twinjit.plain import error_to_plain
-from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.source import SourceBytes
 from twinjit.stop import stop_after
 from twinjit.subject import LocalSubject
-from twinjit.target import Target
 
 __all__ = ["Job", "run"]
 
@@ -31,8 +29,8 @@ class Job:
         Bytecode or text.
     name
         What diagnostics call it.
-    pipeline, opt_level, triple, cpu, features, policy, keeps_program
-        The `BuildOptions`; the policy in canonical text.
+    options
+        What decides, beside the program, which artifact it gets.
     key
         The parts of the key that the code will be kept under, framed as ``key.py`` says.
     seconds
@@ -41,13 +39,7 @@ class Job:
 
     program: bytes
     name: str
-    pipeline: str
-    opt_level: int
-    triple: str
-    cpu: str
-    features: str
-    policy: str
-    keeps_program: bool
+    options: BuildOptions
     key: bytes
     seconds: float | None
 
@@ -57,8 +49,12 @@ class Job:
         The key is hexadecimal there. Engines see nothing in bytes that they would take for names
         of results, as Dask does in collections.
         """
-        header = {**asdict(self), "key": self.key.hex()}
-        del header["program"]
+        header = {
+            "name": self.name,
+            "options": self.options.to_plain(),
+            "key": self.key.hex(),
+            "seconds": self.seconds,
+        }
         return json.dumps(header, separators=(",", ":")).encode() + b"\n" + self.program
 
     @classmethod
@@ -72,24 +68,15 @@ class Job:
         """
         header, _, program = data.partition(b"\n")
         try:
-            values = json.loads(header)
-            return cls(**{**values, "program": program, "key": bytes.fromhex(values["key"])})
+            told = json.loads(header)
+            options = BuildOptions.from_plain(told["options"])
+            key = bytes.fromhex(told["key"])
+            return cls(program, told["name"], options, key, told["seconds"])
         except (ValueError, TypeError, KeyError) as error:
             raise ExecutorError(
                 f"the job is not of this release of Twinjit: {error!r}. Install the same release "
                 "on all machines"
             ) from error
-
-    @property
-    def options(self) -> BuildOptions:
-        """What decides, beside the program, which artifact it gets."""
-        return BuildOptions(
-            self.pipeline,
-            self.opt_level,
-            Target(self.triple, self.cpu, self.features),
-            Policy.from_text(self.policy),
-            self.keeps_program,
-        )
 
 
 def run(data: bytes) -> dict[str, Any]:
@@ -111,10 +98,9 @@ def run(data: bytes) -> dict[str, Any]:
 
 
 def _compile(job: Job) -> bytes:
-    options = job.options
     source = SourceBytes(job.program, job.name)
-    subject = LocalSubject(source, Clock(), stop_after(job.seconds), options)
-    key = options.key(subject.fingerprint, subject.resolved)
+    subject = LocalSubject(source, Clock(), stop_after(job.seconds), job.options)
+    key = job.options.key(subject.fingerprint, subject.resolved)
     _check_key(key, job.key)
     return encode(subject.build(key))
 

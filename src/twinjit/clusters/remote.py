@@ -96,21 +96,8 @@ class RemoteSubject(LocalSubject):
         raise AssertionError("unreachable")
 
     def _job(self, key: Key) -> Job:
-        options = self._options
         program, name = self._written()
-        return Job(
-            program,
-            name,
-            options.pipeline,
-            options.opt_level,
-            options.target.triple,
-            options.target.cpu,
-            options.target.features,
-            options.policy.text,
-            options.keeps_program,
-            frame(key.parts),
-            self._stop.seconds_left,
-        )
+        return Job(program, name, self._options, frame(key.parts), self._stop.seconds_left)
 
     def _written(self) -> tuple[bytes, str]:
         """Write the program down as bytecode, with the places that errors name."""

@@ -143,7 +143,7 @@ class WorkerSubject:
             self._deadline = monotonic() + settings.compile_timeout
         request = {
             "do": "read",
-            "options": jobs.options_to_plain(self._builder.options),
+            "options": self._builder.options.to_plain(),
             "source": jobs.source_to_plain(source, is_live=is_live),
             "memory": settings.worker_memory_bytes,
             "directory": _directory(),

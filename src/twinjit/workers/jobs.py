@@ -24,18 +24,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from twinjit.build import BuildOptions
 from twinjit.foreign import Bundle
 from twinjit.lowering import ResolvedPipeline
 from twinjit.pipeline import Pipeline
-from twinjit.policy import Policy
 from twinjit.source import SourceBytes
-from twinjit.target import Target
 
 __all__ = [
     "LIVE",
-    "options_from_plain",
-    "options_to_plain",
     "resolved_from_plain",
     "resolved_to_plain",
     "source_from_plain",
@@ -44,29 +39,6 @@ __all__ = [
 
 LIVE = "<live module>"
 """The name of what was a live module, and is now what ``_mlir.write`` made of it."""
-
-
-def options_to_plain(options: BuildOptions) -> dict[str, Any]:
-    """Give what `options_from_plain` reads."""
-    target = options.target
-    return {
-        "pipeline": options.pipeline,
-        "opt_level": options.opt_level,
-        "target": [target.triple, target.cpu, target.features],
-        "policy": options.policy.text,
-        "keeps_program": options.keeps_program,
-    }
-
-
-def options_from_plain(data: dict[str, Any]) -> BuildOptions:
-    """Make options that give the same keys and code."""
-    return BuildOptions(
-        data["pipeline"],
-        data["opt_level"],
-        Target(*data["target"]),
-        Policy.from_text(data["policy"]),
-        data["keeps_program"],
-    )
 
 
 class _NamedBundle(Bundle):

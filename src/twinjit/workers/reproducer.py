@@ -12,7 +12,7 @@
                           language ("mlir" or "llvm"), bundle (null, or package and title of the
                           package that held it)
         options           pipeline, opt_level, triple, cpu, features, policy (canonical text),
-                          keeps_program: as in `BuildOptions`
+                          keeps_program: as `BuildOptions.to_plain` gives them
         limits            memory_bytes (or null), stack_bytes: as in `Limits`
         toolchain         builds of what turns a program into code, by name
         versions          of twinjit, llvm, python and the system, by name; for people
@@ -186,7 +186,6 @@ class Reproducer:
 
     def _data(self) -> dict[str, Any]:
         bundle = self.source.bundle
-        target = self.options.target
         return {
             "format": _FORMAT,
             "time": self.when,
@@ -196,15 +195,7 @@ class Reproducer:
                 "language": self.source.language,
                 "bundle": bundle and {"package": bundle.package, "title": str(bundle)},
             },
-            "options": {
-                "pipeline": self.options.pipeline,
-                "opt_level": self.options.opt_level,
-                "triple": target.triple,
-                "cpu": target.cpu,
-                "features": target.features,
-                "policy": self.options.policy.text,
-                "keeps_program": self.options.keeps_program,
-            },
+            "options": self.options.to_plain(),
             "limits": asdict(self.limits),
             "toolchain": dict(self.toolchain),
             "versions": dict(self.versions),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from twinjit.artifact import decode, encode
+from twinjit.build import BuildOptions
 from twinjit.constants import NO_CONSTANTS
 from twinjit.errors import TwinjitError
 from twinjit.key import Key
@@ -78,7 +79,7 @@ class _Worker:
         self._programs += 1
         Limits(header["memory"]).apply()
         _enter(header["directory"])
-        options = jobs.options_from_plain(header["options"])
+        options = BuildOptions.from_plain(header["options"])
         source = jobs.source_from_plain(header["source"], program)
         kind = WrittenSubject if header["source"]["is_live"] else LocalSubject
         self._clock = Clock()
