@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from twinjit import confirmation, machine
-from twinjit.artifact import Artifact
+from twinjit.artifact import Artifact, decode
 from twinjit.constants import LIFTED_SECTION, LiftedConstant
+from twinjit.errors import ArtifactError, ExecutorError
 from twinjit.key import Key
 from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline, compile_program
@@ -20,7 +21,7 @@ from twinjit.toolchain import TOOLCHAIN
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["BuildOptions", "build_artifact"]
+__all__ = ["BuildOptions", "build_artifact", "read_built"]
 
 # The version of what artifacts mean and no build in the key tells: how calls pass arguments
 # (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
@@ -87,6 +88,32 @@ class BuildOptions:
     def key(self, fingerprint: bytes | None, resolved: ResolvedPipeline) -> Key:
         """Make a program's key, which for one without a fingerprint only describes the artifact."""
         return Key((("mlir", fingerprint or b""), *resolved.key_parts, *self.parts))
+
+
+def read_built(entry: bytes, key: Key, maker: str) -> Artifact:
+    """Read an artifact that was built elsewhere, and see that it is the one that was asked for.
+
+    Parameters
+    ----------
+    entry
+        As `encode` wrote it.
+    key
+        Of the program.
+    maker
+        Who built it, for messages.
+
+    Raises
+    ------
+    ExecutorError
+        If it is damaged, or of another key.
+    """
+    try:
+        artifact = decode(entry)
+    except ArtifactError as error:
+        raise ExecutorError(f"{maker} gave back a damaged artifact: {error.message}") from error
+    if artifact.key_digest != key.digest:
+        raise ExecutorError(f"{maker} gave back the artifact of another program")
+    return artifact
 
 
 def build_artifact(

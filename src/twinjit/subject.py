@@ -29,6 +29,7 @@ __all__ = [
     "LocalBuilder",
     "LocalSubject",
     "Subject",
+    "bytecode_with_places",
     "capture",
     "live_fingerprint",
     "load_mlir",
@@ -216,9 +217,19 @@ def capture(module: LiveModule, policy: Policy) -> CapturedModule:
 
     fingerprint = live_fingerprint(module, policy)
     # A copy in a private context would do without bytecode, and take 2 MB for each that waits.
-    with_locations = replace(policy, locations="keep").text
-    data = _mlir.transfer(module.capsule).bytecode(with_locations)
+    data = bytecode_with_places(_mlir.transfer(module.capsule), policy)
     return CapturedModule(data, "<live module>", fingerprint=fingerprint)
+
+
+def bytecode_with_places(program: _mlir.Program, policy: Policy) -> bytes:
+    """Write a program down with all its locations, for errors to name them.
+
+    Raises
+    ------
+    UnsupportedProgramError
+        If it cannot be written.
+    """
+    return program.bytecode(replace(policy, locations="keep").text)
 
 
 def load_mlir(clock: Clock) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 from twinjit.build import BuildOptions
 from twinjit.clusters.remote import Cluster, RemoteBuilder
-from twinjit.errors import ConfigError
-from twinjit.forks import held_off
 
 __all__ = ["make_remote_builder"]
 
@@ -27,7 +25,9 @@ def make_remote_builder(executor: Any, options: BuildOptions) -> RemoteBuilder |
 
 def _cluster_of(executor: Any) -> Cluster | None:
     if executor == "ray":
-        return _ray()
+        from twinjit.clusters.ray import Ray
+
+        return Ray()
     if isinstance(executor, Executor):
         from twinjit.clusters.pool import Pool
 
@@ -38,16 +38,3 @@ def _cluster_of(executor: Any) -> Cluster | None:
 
         return Dask(executor)
     return None
-
-
-def _ray() -> Cluster:
-    from twinjit.clusters.ray import Ray
-
-    try:
-        with held_off():
-            import ray  # noqa: F401 -- whether it is there
-    except ImportError as error:
-        raise ConfigError(
-            "executor is 'ray', which is not installed; pip install 'twinjit[ray]'"
-        ) from error
-    return Ray()

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from twinjit.clusters.job import run
-from twinjit.clusters.remote import LOOK_SECONDS
+from twinjit.clusters.remote import LOOK_SECONDS, lost_by
 from twinjit.errors import ConfigError, ExecutorError
 from twinjit.forks import held_off
 from twinjit.stop import Stop
@@ -46,7 +46,7 @@ class Dask:
             # Not again where it ended its worker, as it would end the next.
             future = self._client.submit(run, job, key=key, retries=0)
         except Exception as error:
-            raise _lost(error) from error
+            raise lost_by("the Dask cluster", error) from error
         try:
             return self._wait(future, stop)
         finally:
@@ -67,12 +67,4 @@ class Dask:
                 "the task was cancelled"
             ) from error
         except Exception as error:
-            raise _lost(error) from error
-
-
-def _lost(error: Exception) -> ExecutorError:
-    """Tell of what only the engine can have raised, since `run` does not."""
-    return ExecutorError(
-        f"the Dask cluster lost the compilation: {type(error).__name__}: {error}. Its workers need "
-        "the same release of Twinjit, and their logs say more"
-    )
+            raise lost_by("the Dask cluster", error) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twinjit.clusters.job import run
-from twinjit.clusters.remote import LOOK_SECONDS
+from twinjit.clusters.remote import LOOK_SECONDS, lost_by
 from twinjit.errors import ConfigError, ExecutorError
 from twinjit.forks import held_off
 from twinjit.stop import Stop
@@ -49,12 +49,17 @@ class Ray:
     Raises
     ------
     ConfigError
-        If this process is not connected to a cluster.
+        If Ray is not installed, or this process not connected to a cluster.
     """
 
     def __init__(self) -> None:
-        with held_off():
-            import ray
+        try:
+            with held_off():
+                import ray
+        except ImportError as error:
+            raise ConfigError(
+                "executor is 'ray', which is not installed; pip install 'twinjit[ray]'"
+            ) from error
         if not ray.is_initialized():
             raise ConfigError(
                 "executor is 'ray', and no cluster is connected; call ray.init() first"
@@ -81,10 +86,7 @@ class Ray:
             self._flights = None
             return None
         except (RayError, ValueError, RuntimeError) as error:
-            raise ExecutorError(
-                f"the Ray cluster lost the compilation: {type(error).__name__}: {error}. Its "
-                "workers need the same release of Twinjit, and their logs say more"
-            ) from error
+            raise lost_by("the Ray cluster", error) from error
 
     def _start(self, name: str | None, job: bytes) -> Any:
         if name is None:

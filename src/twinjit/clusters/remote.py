@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Protocol
 
-from twinjit.artifact import Artifact, decode
-from twinjit.build import BuildOptions
+from twinjit.artifact import Artifact
+from twinjit.build import BuildOptions, read_built
 from twinjit.clusters.job import Job
 from twinjit.errors import (
-    ArtifactError,
     CompilationCancelledError,
     CompilationTimeoutError,
     ExecutorError,
@@ -20,9 +18,9 @@ from twinjit.plain import error_from_plain
 from twinjit.report import Clock
 from twinjit.source import Source, SourceBytes
 from twinjit.stop import Stop
-from twinjit.subject import LocalSubject
+from twinjit.subject import LocalSubject, bytecode_with_places
 
-__all__ = ["LOOK_SECONDS", "Cluster", "RemoteBuilder"]
+__all__ = ["LOOK_SECONDS", "Cluster", "RemoteBuilder", "lost_by"]
 
 LOOK_SECONDS = 0.02
 """How often those who wait look whether they are to stop."""
@@ -82,18 +80,19 @@ class RemoteSubject(LocalSubject):
     def build(self, key: Key) -> Artifact:
         """Have it compiled; the program here is kept."""
         name = None if self.fingerprint is None else f"twinjit-{key.hex}"
-        for attempt in range(_ATTEMPTS):
+        attempts = _ATTEMPTS
+        while True:
             answer = self._cluster.run(name, self._job(key).to_bytes(), self._stop)
             error = _error_in(answer)
             if error is None:
                 self._clock.lap("remote")
                 return _read(answer, key)
             self._stop.check()
+            attempts -= 1
             # Another's job of this name, which had less time than this one or was given up.
             is_others = isinstance(error, (CompilationTimeoutError, CompilationCancelledError))
-            if not is_others or attempt == _ATTEMPTS - 1:
+            if not (is_others and attempts):
                 raise error
-        raise AssertionError("unreachable")
 
     def _job(self, key: Key) -> Job:
         program, name = self._written()
@@ -103,7 +102,7 @@ class RemoteSubject(LocalSubject):
         """Write the program down as bytecode, with the places that errors name."""
         name = self.source.name if isinstance(self.source, SourceBytes) else "<module>"
         try:
-            return self.program.bytecode(replace(self._options.policy, locations="keep").text), name
+            return bytecode_with_places(self.program, self._options.policy), name
         except TwinjitError:
             if isinstance(self.source, SourceBytes) and self.source.bundle is None:
                 return self.source.data, name
@@ -124,16 +123,16 @@ def _error_in(answer: object) -> TwinjitError | None:
 
 
 def _read(answer: dict[str, Any], key: Key) -> Artifact:
-    """Read the artifact that came back, and see that it is the one that was asked for."""
+    """Read the artifact that came back."""
     entry = answer.get("entry")
     if not isinstance(entry, bytes):
         raise ExecutorError(f"the executor gave back {type(answer).__name__} without an entry")
-    try:
-        artifact = decode(entry)
-    except ArtifactError as error:
-        raise ExecutorError(
-            f"the executor gave back a damaged artifact: {error.message}"
-        ) from error
-    if artifact.key_digest != key.digest:
-        raise ExecutorError("the executor gave back the artifact of another program")
-    return artifact
+    return read_built(entry, key, "the executor")
+
+
+def lost_by(engine: str, error: Exception) -> ExecutorError:
+    """Tell of what only an engine of several machines can have raised, since `run` does not."""
+    return ExecutorError(
+        f"{engine} lost the compilation: {type(error).__name__}: {error}. Its workers need the "
+        "same release of Twinjit, and their logs say more"
+    )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, cast
 
-from twinjit.artifact import Artifact, decode, encode
-from twinjit.build import BuildOptions
+from twinjit.artifact import Artifact, encode
+from twinjit.build import BuildOptions, read_built
 from twinjit.confirmation import Verdict
 from twinjit.constants import Constants
-from twinjit.errors import ArtifactError, CompilationTimeoutError, ExecutorError
+from twinjit.errors import CompilationTimeoutError, ExecutorError
 from twinjit.key import Key, frame
 from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline
@@ -108,13 +108,7 @@ class WorkerSubject:
         answer = self._ask({"do": "build"}, [frame(key.parts)])
         self._give_back(answer)
         self._clock.split(answer.header["phases"])
-        try:
-            artifact = decode(answer.sections[0])
-        except ArtifactError as error:
-            raise ExecutorError(f"a worker's artifact is damaged: {error}") from error
-        if artifact.key_digest != key.digest:
-            raise ExecutorError("a worker's artifact is of another key than was asked for")
-        return artifact
+        return read_built(answer.sections[0], key, "a worker")
 
     def close(self) -> None:
         """Let go of the worker."""
