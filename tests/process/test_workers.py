@@ -198,6 +198,7 @@ def test_a_child_forked_by_the_thread_that_compiles() -> None:
         "os.environ.update(PYTHONHOME='/nowhere', PYTHONSTARTUP='/nowhere', PYTHONPATH='/nowhere')",
         "os.close(0); os.close(2)",
         "sys.path.insert(0, ''); os.umask(0o777)",
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))",
     ],
 )
 def test_what_a_process_can_be_like(unusual: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 from dataclasses import dataclass
 
-__all__ = ["STACK_BYTES", "Limits"]
+__all__ = ["STACK_BYTES", "Limits", "resident_bytes", "set_soft_limit"]
 
 # LLVM recurses along what programs chain together: of a chain of a million additions, its optimiser
 # needs tens of megabytes. The system leaves at least 128 MiB for the main thread's stack wherever
@@ -42,20 +42,30 @@ class Limits:
             If the system does not allow it.
         """
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        _set_soft_limit(resource.RLIMIT_STACK, self.stack_bytes)
+        set_soft_limit(resource.RLIMIT_STACK, self.stack_bytes)
         # Not RLIMIT_AS: what a stack cannot grow by for that looks like its overflow, and a thread
         # reserves more than it uses.
         more = self.memory_bytes
-        _set_soft_limit(resource.RLIMIT_DATA, None if more is None else _data_bytes() + more)
+        set_soft_limit(resource.RLIMIT_DATA, None if more is None else _data_bytes() + more)
+
+
+def resident_bytes() -> int:
+    """Say how much of this process is in physical memory."""
+    return _statm(1)
 
 
 def _data_bytes() -> int:
     """What counts for RLIMIT_DATA, and the main thread's stack."""
+    return _statm(5)
+
+
+def _statm(place: int) -> int:
     with open("/proc/self/statm", "rb", buffering=0) as file:
-        return int(file.read().split()[5]) * resource.getpagesize()
+        return int(file.read().split()[place]) * resource.getpagesize()
 
 
-def _set_soft_limit(kind: int, wanted: int | None) -> None:
+def set_soft_limit(kind: int, wanted: int | None) -> None:
+    """Set a limit of this process, at most to the hard one; None for that."""
     _, hard = resource.getrlimit(kind)
     if wanted is None:
         wanted = hard

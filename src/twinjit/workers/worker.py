@@ -21,7 +21,7 @@ from twinjit.report import Clock
 from twinjit.stop import Stop
 from twinjit.subject import LocalSubject
 from twinjit.workers import jobs
-from twinjit.workers.limits import Limits
+from twinjit.workers.limits import Limits, resident_bytes, set_soft_limit
 from twinjit.workers.messages import Message, receive, send
 from twinjit.workers.page import ending_on_memory_error
 from twinjit.workers.written import WrittenSubject
@@ -34,7 +34,6 @@ _MOST_PROGRAMS = 2_000
 _MOST_GROWTH = 256 << 20  # of resident memory, in bytes
 
 _OUTPUT_LIMIT = 16 << 20  # bytes that it may write to its standard error, which is memory
-_PAGE = resource.getpagesize()
 
 
 class _Worker:
@@ -43,7 +42,7 @@ class _Worker:
         self._subject: LocalSubject | None = None
         self._clock = Clock()
         self._programs = 0
-        self._first_resident = _memory()[1]
+        self._first_resident = resident_bytes()
 
     def serve(self) -> None:
         while message := receive(self._channel, self._wait):
@@ -101,7 +100,7 @@ class _Worker:
             self._subject.close()
         self._subject = None
         Limits().apply()
-        growth = _memory()[1] - self._first_resident
+        growth = resident_bytes() - self._first_resident
         return self._programs >= _MOST_PROGRAMS or growth > _MOST_GROWTH
 
     def _program(self) -> LocalSubject:
@@ -121,7 +120,7 @@ def serve(channel: socket.socket) -> None:
     """Serve jobs until the other end closes the socket."""
     gc.enable()
     Limits().apply()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_OUTPUT_LIMIT, _OUTPUT_LIMIT))
+    set_soft_limit(resource.RLIMIT_FSIZE, _OUTPUT_LIMIT)
     _offer_first()
     channel.setblocking(False)
     _Worker(channel).serve()
@@ -144,13 +143,3 @@ def _enter(directory: str | None) -> None:
         os.chdir(directory or "/")
     except OSError:
         os.chdir("/")
-
-
-def _memory() -> tuple[int, int]:
-    """Mapped and resident bytes of this process."""
-    descriptor = os.open("/proc/self/statm", os.O_RDONLY)
-    try:
-        mapped, resident = os.read(descriptor, 100).split()[:2]
-    finally:
-        os.close(descriptor)
-    return int(mapped) * _PAGE, int(resident) * _PAGE
