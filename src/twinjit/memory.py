@@ -121,5 +121,7 @@ def measure(tiers: Tiers, index: RequestIndex) -> MemoryReport:
 
 def _contexts() -> int:
     native = sys.modules.get("twinjit._native._mlir")  # loaded by the first miss
-    counts = getattr(native, "pool_stats", dict[str, int])()
-    return int(counts.get("idle_bytes", 0) + counts.get("leased", 0) * _CONTEXT)
+    if native is None:
+        return 0
+    counts: dict[str, int] = native.pool_stats()
+    return counts["idle_bytes"] + counts["leased"] * _CONTEXT

@@ -48,10 +48,10 @@ class Bundle(ABC):
 
     def __init__(self, package: str, distribution: tuple[str, str] | None) -> None:
         self.package = package
-        self.distribution = distribution
+        self._distribution = distribution
 
     def __str__(self) -> str:
-        return " ".join(self.distribution) if self.distribution else self.package
+        return " ".join(self._distribution) if self._distribution else self.package
 
     def domain(self, unknown: Unknown) -> str:
         """Name the dialects by which only this bundle knows what the program means.
@@ -80,7 +80,7 @@ class Bundle(ABC):
         if not own:
             return ""
         names = ", ".join(sorted(own))
-        if self.distribution is None:
+        if self._distribution is None:
             raise UnfingerprintableError(
                 f"the program has dialects ({names}) that only {self.package} knows, and which "
                 f"version that is cannot be found out: install {self.package} as a distribution"

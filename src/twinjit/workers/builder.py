@@ -15,6 +15,7 @@ from twinjit.errors import CompilationTimeoutError, ExecutorError
 from twinjit.key import Key, frame
 from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline
+from twinjit.options import choose_workers
 from twinjit.plain import error_from_plain
 from twinjit.report import Clock
 from twinjit.settings import Settings
@@ -36,7 +37,7 @@ class WorkerBuilder:
     def __init__(self, options: BuildOptions, settings: Settings) -> None:
         self.options = options
         self.settings = settings
-        self.limit = settings.workers or len(os.sched_getaffinity(0))
+        self.limit = choose_workers(None, settings)
         self._is_closed = False
         POOL.join(self)
 

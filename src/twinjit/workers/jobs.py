@@ -31,6 +31,7 @@ from twinjit.source import SourceBytes
 
 __all__ = [
     "LIVE",
+    "RecordedBundle",
     "resolved_from_plain",
     "resolved_to_plain",
     "source_from_plain",
@@ -41,14 +42,29 @@ LIVE = "<live module>"
 """The name of what was a live module, and is now what ``_mlir.write`` made of it."""
 
 
-class _NamedBundle(Bundle):
-    """Another package, as far as messages name it: its dialects are known where it is loaded."""
+class RecordedBundle(Bundle):
+    """The package that once held a program, whose text is all that is left.
 
-    def registers_operation(self, name: str) -> bool:
-        raise NotImplementedError(f"asked of {self} in a worker: {name}")
+    Parameters
+    ----------
+    package, title
+        Its package, and what it is called with its version.
+    """
 
-    def registers_dialect(self, namespace: str) -> bool:
-        raise NotImplementedError(f"asked of {self} in a worker: {namespace}")
+    def __init__(self, package: str, title: str) -> None:
+        super().__init__(package, None)
+        self._title = title
+
+    def __str__(self) -> str:
+        return self._title
+
+    def registers_operation(self, name: str) -> bool:  # noqa: ARG002 -- as the class asks
+        """Say no: it is not here to be asked."""
+        return False
+
+    def registers_dialect(self, namespace: str) -> bool:  # noqa: ARG002 -- as the class asks
+        """Say no: it is not here to be asked."""
+        return False
 
 
 def source_to_plain(source: SourceBytes, *, is_live: bool) -> dict[str, Any]:
@@ -58,14 +74,14 @@ def source_to_plain(source: SourceBytes, *, is_live: bool) -> dict[str, Any]:
         "name": source.name,
         "language": source.language,
         "is_live": is_live,
-        "bundle": bundle and [bundle.package, bundle.distribution],
+        "bundle": bundle and [bundle.package, str(bundle)],
     }
 
 
 def source_from_plain(data: dict[str, Any], program: bytes) -> SourceBytes:
     """Make a source that is read as the one that was handed in."""
     named = data["bundle"]
-    bundle = named and _NamedBundle(named[0], named[1] and tuple(named[1]))
+    bundle = named and RecordedBundle(*named)
     return SourceBytes(program, data["name"], data["language"], bundle)
 
 

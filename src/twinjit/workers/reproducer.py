@@ -39,7 +39,6 @@ from blake3 import blake3
 from twinjit._native import _llvm
 from twinjit.build import BuildOptions
 from twinjit.errors import PolicyError, TargetError
-from twinjit.foreign import Bundle
 from twinjit.forks import held_off
 from twinjit.policy import Policy
 from twinjit.source import SourceBytes
@@ -47,6 +46,7 @@ from twinjit.target import Target
 from twinjit.toolchain import TOOLCHAIN
 from twinjit.workers.ending import Ending
 from twinjit.workers.fields import Fields
+from twinjit.workers.jobs import RecordedBundle
 from twinjit.workers.limits import Limits
 
 __all__ = ["CRASH_FILE", "PROGRAM_FILES", "RecordedBundle", "Reproducer"]
@@ -65,31 +65,6 @@ _BY_LANGUAGE = {
 
 PROGRAM_FILES = tuple(name for names in _BY_LANGUAGE.values() for name in names)
 """What the program's file may be called."""
-
-
-class RecordedBundle(Bundle):
-    """The package that once held a program, whose text is all that is left.
-
-    Parameters
-    ----------
-    package, title
-        Its package, and what it is called with its version.
-    """
-
-    def __init__(self, package: str, title: str) -> None:
-        super().__init__(package, None)
-        self._title = title
-
-    def __str__(self) -> str:
-        return self._title
-
-    def registers_operation(self, name: str) -> bool:  # noqa: ARG002 -- as the class asks
-        """Say no: it is not here to be asked."""
-        return False
-
-    def registers_dialect(self, namespace: str) -> bool:  # noqa: ARG002 -- as the class asks
-        """Say no: it is not here to be asked."""
-        return False
 
 
 @dataclass(frozen=True)
