@@ -8,12 +8,18 @@ from collections.abc import Callable
 
 def at_once(work: Callable[[int], None], count: int = 8) -> None:
     """Run `work(0)` … `work(count - 1)`, all started at once; raise what they raise."""
+    for error in failures_at_once(work, count):
+        raise error
+
+
+def failures_at_once(work: Callable[[int], None], count: int) -> list[BaseException]:
+    """Run `work(0)` … `work(count - 1)`, all started at once; return what they raise."""
     barrier = threading.Barrier(count)
     errors: list[BaseException] = []
 
     def run(index: int) -> None:
-        barrier.wait()
         try:
+            barrier.wait()
             work(index)
         except BaseException as error:
             errors.append(error)
@@ -23,5 +29,4 @@ def at_once(work: Callable[[int], None], count: int = 8) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    if errors:
-        raise errors[0]
+    return errors

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.native_helpers import build, copies, function, value
+from tests.threads import failures_at_once
 from twinjit._native import _llvm
 from twinjit.errors import ArgumentTypeError, ArtifactError, ExecutionError
 
@@ -167,26 +168,6 @@ def test_failing_code_raises():
             f(-1)
 
 
-def run_together(count, work):
-    """Run work(i) in threads that start at once; return what it raised."""
-    barrier = threading.Barrier(count)
-    errors = []
-
-    def body(i):
-        try:
-            barrier.wait()
-            work(i)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=body, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return errors
-
-
 def test_threads_share_a_function():
     size = 2000
     vector = [value("tensor", "f32", size)]
@@ -208,7 +189,7 @@ def test_threads_share_a_function():
                     fails(-1 - i)
             assert fails(i) == i
 
-    assert run_together(8, work) == []
+    assert failures_at_once(work, 8) == []
 
 
 SPIN = """func.func @f(%n: index, %m: memref<1xi64>) {
@@ -246,7 +227,7 @@ def test_functions_are_dropped_while_others_run():
             gc.collect(0)
             thread.join()
 
-    assert run_together(8, work) == []
+    assert failures_at_once(work, 8) == []
 
 
 def test_dropping_the_last_reference_during_the_call():

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from random import Random
 import mlir.ir
 
 import twinjit
+from tests.threads import failures_at_once
 from twinjit.errors import CompilationError, ForkError
 from twinjit.executable import Executable
 from twinjit.settings import Settings
@@ -130,23 +130,13 @@ STEPS = [name for name in vars(Everything) if not name.startswith("_")]
 
 
 def do_all(everything: Everything, seed: int, count: int) -> list[BaseException]:
-    failures: list[BaseException] = []
-
     def work(number: int) -> None:
         random = Random(1000 * seed + number)
-        try:
-            for _ in range(count):
-                step: Callable[[Random], None] = getattr(everything, random.choice(STEPS))
-                step(random)
-        except BaseException as error:
-            failures.append(error)
+        for _ in range(count):
+            step: Callable[[Random], None] = getattr(everything, random.choice(STEPS))
+            step(random)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failures
+    return failures_at_once(work, THREADS)
 
 
 if __name__ == "__main__":
