@@ -22,6 +22,7 @@ from twinjit.options import (
     choose_workers,
     open_shared_store,
     open_store,
+    open_tracer,
     show_code,
 )
 from twinjit.pipeline import AUTO
@@ -32,7 +33,6 @@ from twinjit.source import Source, open_source
 from twinjit.stop import stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
-from twinjit.trace import open_trace
 
 if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
@@ -128,7 +128,6 @@ class Compiler:
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
         show_code(settings)
-        trace = trace or settings.trace
         keeps_program = self.confirm == "always"
         options = BuildOptions(pipeline, opt_level, self.target, self.policy, keeps_program)
         self._engine = Engine(
@@ -138,7 +137,7 @@ class Compiler:
             self.store,
             self.shared,
             settings,
-            Observer(open_trace(trace) if trace else None),
+            Observer(open_tracer(trace, settings)),
         )
         self._lock = fork_lock()  # guards `_jobs` and `_is_closed`
         self._jobs: Jobs | None = None  # made by the first program that is submitted

@@ -9,12 +9,14 @@ values that the trace has in its ``args``, and ``seconds`` and ``phases``.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twinjit.executable import Executable
 from twinjit.report import Clock
 from twinjit.source import Source, SourceBytes
-from twinjit.trace import Tracer
+
+if TYPE_CHECKING:
+    from twinjit.trace import Tracer
 
 __all__ = ["Observer"]
 

@@ -20,6 +20,7 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.store.shared import SharedStore
+    from twinjit.trace import Tracer
 
 __all__ = [
     "check_options",
@@ -29,6 +30,7 @@ __all__ = [
     "choose_workers",
     "open_shared_store",
     "open_store",
+    "open_tracer",
     "pipeline_request",
     "show_code",
 ]
@@ -95,6 +97,22 @@ def show_code(settings: Settings) -> None:
     with held_off():
         from twinjit.profilers import tell_profilers
     tell_profilers(settings)
+
+
+def open_tracer(trace: str | os.PathLike[str] | None, settings: Settings) -> Tracer | None:
+    """Begin the trace that a compiler's `trace`, or settings, name; None where neither does.
+
+    Raises
+    ------
+    ConfigError
+        If no file can be written there.
+    """
+    path = trace or settings.trace
+    if not path:
+        return None
+    with held_off():
+        from twinjit.trace import open_trace
+    return open_trace(path)
 
 
 def choose_target(settings: Settings) -> Target:

@@ -215,4 +215,4 @@ def _end_with_interpreter() -> None:
 # What `atexit` calls would come too late: the interpreter waits for threads first. There is no
 # other hook before that; `concurrent.futures` uses it as well.
 with suppress(RuntimeError):  # it ends already, and waits for the thread that this is
-    threading._register_atexit(_end_with_interpreter)  # type: ignore[attr-defined]
+    threading._register_atexit(_end_with_interpreter)  # type: ignore[attr-defined]  # not documented
