@@ -17,6 +17,8 @@ using namespace nb::literals;
 namespace twinjit {
 namespace {
 
+constexpr llvm::StringLiteral kDeadlock = "_DeadlockError"; // of importlib, which hides it
+
 /// Whether another package's bindings are loaded that share nanobind's domain with MLIR's own.
 ///
 /// Upstream defect. Versions: MLIR 22's bindings beside those of IREE 3.13. Trigger: both keep the
@@ -33,6 +35,29 @@ bool holdsTheirTypes() {
   return dl_iterate_phdr(isOthers, nullptr) != 0;
 }
 
+/// Import MLIR's own bindings, whichever way other threads import them at this moment.
+///
+/// CPython locks a module before its package, while the bindings' package imports a module of its
+/// own: of two threads that start with one each, CPython fails the one that closes the circle. We
+/// start where programs start, with `mlir.ir` if another thread is at it; but else not with that,
+/// which imports NumPy, whose threads a process that forks cannot have. If it is us who fail, the
+/// other thread can now go on, and is waited for.
+void importBindings() {
+  constexpr int kMaxTries = 16; // each lets another thread go on
+  for (int tries = 1;; ++tries) {
+    try {
+      nb::dict known = nb::module_::import_("sys").attr("modules");
+      bool isBegun = known.contains("mlir.ir");
+      nb::module_::import_(isBegun ? "mlir.ir" : "mlir._mlir_libs._mlir");
+      nb::module_::import_("mlir._mlir_libs"); // ends after that module, and registers passes
+      return;
+    } catch (nb::python_error &error) {
+      if (tries == kMaxTries || nb::cast<std::string>(error.type().attr("__name__")) != kDeadlock)
+        throw;
+    }
+  }
+}
+
 /// Have MLIR's own bindings, where they can be loaded, register upstream's passes.
 ///
 /// Upstream defect. Versions: MLIR 22 with assertions. Trigger: registerAllPasses() called twice in
@@ -46,7 +71,7 @@ void registerUpstreamPasses() {
   if (holdsTheirTypes())
     return;
   try {
-    nb::module_::import_("mlir._mlir_libs");
+    importBindings();
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_ImportError))
       throw;

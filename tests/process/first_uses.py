@@ -3,6 +3,9 @@
 Each child has imported `twinjit` and used nothing of it. Its threads then do, at one moment, what
 is made or registered when it is first used: MLIR's library, dialects, passes, LLVM's targets, the
 linker's memory manager, contexts, indices, stores.
+
+Every other child has imported MLIR's bindings, too, and its threads use live modules: CPython lets
+a thread see the bindings while another is at importing them, whoever does.
 """
 
 from __future__ import annotations
@@ -66,7 +69,6 @@ def describe_targets() -> None:
 
 USES: tuple[Callable[[], object], ...] = (
     hit,
-    use_live_module,
     refuse,
     describe_targets,
     lambda: twinjit.compile(TENSORS),
@@ -77,8 +79,13 @@ USES: tuple[Callable[[], object], ...] = (
 )
 
 
-def use_all_at_once() -> bool:
-    barrier = threading.Barrier(len(USES))
+def use_all_at_once(*, has_bindings: bool) -> bool:
+    uses = USES
+    if has_bindings:
+        import mlir.ir  # noqa: F401 -- loading it is the point
+
+        uses = (use_live_module, *uses)
+    barrier = threading.Barrier(len(uses))
     failures = []
 
     def start(use: Callable[[], object]) -> None:
@@ -88,7 +95,7 @@ def use_all_at_once() -> bool:
         except BaseException:
             failures.append(traceback.format_exc())
 
-    threads = [threading.Thread(target=start, args=(use,)) for use in USES]
+    threads = [threading.Thread(target=start, args=(use,)) for use in uses]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -97,18 +104,18 @@ def use_all_at_once() -> bool:
     return not failures
 
 
-def in_child() -> int:
+def in_child(number: int) -> int:
     child = os.fork()
     if child == 0:
         signal.alarm(CHILD_SECONDS)
         with tempfile.TemporaryDirectory() as folder:
             os.environ["TWINJIT_CACHE_DIR"] = folder
-            ended_well = use_all_at_once()
+            ended_well = use_all_at_once(has_bindings=number % 2 == 0)
         os._exit(0 if ended_well else 1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 if __name__ == "__main__":
-    statuses = [in_child() for _ in range(int(sys.argv[1]))]
+    statuses = [in_child(number) for number in range(int(sys.argv[1]))]
     if any(statuses):
         sys.exit(f"children ended with {statuses}")
