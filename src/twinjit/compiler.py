@@ -133,7 +133,7 @@ class Compiler:
         self._engine = Engine(
             options,
             self.confirm,
-            make_builder(executor, options, settings),
+            make_builder(executor, options, settings, self.max_workers),
             self.store,
             self.shared,
             settings,

@@ -11,8 +11,10 @@ from twinjit.subject import Builder, LocalBuilder
 __all__ = ["make_builder"]
 
 
-def make_builder(executor: object, options: BuildOptions, settings: Settings) -> Builder:
-    """Make the builder that an `executor` names.
+def make_builder(
+    executor: object, options: BuildOptions, settings: Settings, max_workers: int
+) -> Builder:
+    """Make the builder that an `executor` names, of at most so many workers if these are ours.
 
     Raises
     ------
@@ -24,7 +26,7 @@ def make_builder(executor: object, options: BuildOptions, settings: Settings) ->
     if executor == "process":
         with held_off():  # what few need costs none else
             from twinjit.workers.builder import WorkerBuilder
-        return WorkerBuilder(options, settings)
+        return WorkerBuilder(options, settings, max_workers)
     if executor == "ray" or not isinstance(executor, str):
         with held_off():
             from twinjit.clusters import make_remote_builder

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from time import monotonic
 
 import mlir.ir as ir
 import numpy as np
 import pytest
 
 import twinjit
+from tests.threads import at_once
 from tests.workers.programs import adds
 from tests.workers.watching import lent, workers, zygote_pid
 from twinjit import Compiler, Policy, Settings
@@ -23,6 +26,9 @@ from twinjit.errors import (
     TwinjitError,
     UnsupportedProgramError,
 )
+from twinjit.report import Clock
+from twinjit.source import open_source
+from twinjit.stop import Stop
 
 INVALID = "func.func @f(%x: i64) -> i64 {\n  %y = arith.addi %x, %x : i32\n  return %y : i64\n}"
 LIFTED = (
@@ -149,6 +155,19 @@ def test_a_second_hit_gives_the_worker_back() -> None:
     assert len(workers()) == 1
     assert not lent()
     assert compiler.explain(adds(2)).tier == "compiled"
+
+
+def test_as_many_workers_are_lent_as_the_compiler_asks_for() -> None:
+    builder = isolated(max_workers=3, settings=Settings(workers=1))._engine._builder
+    all_have_one = threading.Barrier(3)
+
+    def borrow(number: int) -> None:
+        subject = builder.open(open_source(adds(number)), Clock(), Stop(monotonic() + 20))
+        assert subject.fingerprint
+        all_have_one.wait(20)
+        subject.close()
+
+    at_once(borrow, 3)
 
 
 def test_a_hit_on_text_starts_no_process(tmp_path) -> None:

@@ -15,7 +15,6 @@ from twinjit.errors import CompilationTimeoutError, ExecutorError
 from twinjit.key import Key, frame
 from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline
-from twinjit.options import choose_workers
 from twinjit.plain import error_from_plain
 from twinjit.report import Clock
 from twinjit.settings import Settings
@@ -34,10 +33,10 @@ __all__ = ["WorkerBuilder", "WorkerSubject"]
 class WorkerBuilder:
     """Reads and compiles in workers, which all such builders of a process share."""
 
-    def __init__(self, options: BuildOptions, settings: Settings) -> None:
+    def __init__(self, options: BuildOptions, settings: Settings, limit: int) -> None:
         self.options = options
         self.settings = settings
-        self.limit = choose_workers(None, settings)
+        self.limit = limit
         self._is_closed = False
         POOL.join(self)
 
