@@ -27,7 +27,7 @@ from twinjit.pipeline import AUTO, NAMED_PIPELINES
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.settings import Confirm, Settings
-from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes
+from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes, open_source
 from twinjit.stop import Stop
 from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
@@ -86,6 +86,11 @@ class Engine:
         self._turns = Turns(store, settings.wait_seconds)
         self._lock = fork_lock()  # guards `_counts`
         self._counts: Counter[str] = Counter()
+
+    def open(self, program: object, language: str) -> Source:
+        """Sort a program as `open_source` does, with its locations where these can reach code."""
+        keeps_locations = self._options.policy.locations == "keep"
+        return open_source(program, language=language, locations=keeps_locations)
 
     def compile(self, source: Source, clock: Clock, stop: Stop) -> Executable:
         """Return a program's code, compiling it if it is new; see `Compiler.compile`."""
