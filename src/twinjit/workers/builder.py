@@ -25,7 +25,7 @@ from twinjit.workers import crash, jobs
 from twinjit.workers.limits import Limits
 from twinjit.workers.messages import Message
 from twinjit.workers.pool import POOL
-from twinjit.workers.process import Worker, WorkerEnded
+from twinjit.workers.worker_process import Worker, WorkerEnded
 
 __all__ = ["WorkerBuilder", "WorkerSubject"]
 

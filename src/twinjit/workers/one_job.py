@@ -19,10 +19,10 @@ from twinjit.workers.page import ending_on_memory_error, install
 from twinjit.workers.reproducer import Reproducer
 from twinjit.workers.written import WrittenSubject
 
-__all__ = ["main"]
+__all__ = ["run"]
 
 
-def main(fd: int) -> None:
+def run(fd: int) -> None:
     """Do the job; what crashes is noted on the page of a descriptor."""
     job = _read()
     install(fd)

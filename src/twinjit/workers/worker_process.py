@@ -1,49 +1,30 @@
-"""The processes, as they are started, spoken to and ended from here."""
+"""A worker, as it is asked for, spoken to and ended from here."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any
 
 from twinjit.errors import ExecutorError, ForkError
-from twinjit.settings import environment_of_workers
 from twinjit.toolchain import TOOLCHAIN
-from twinjit.workers.crash import CrashPage
 from twinjit.workers.messages import BrokenMessage, Message, receive, send
+from twinjit.workers.output import Output
+from twinjit.workers.page import CrashPage
+from twinjit.workers.zygote_process import Zygote, ZygoteEnded
 
-__all__ = ["Check", "Worker", "WorkerEnded", "Zygote", "ZygoteEnded"]
+__all__ = ["Check", "Worker", "WorkerEnded"]
 
 Check = Callable[[], None]
 """Raises what is to end a wait."""
 
 _LOOK_MS = 5  # how often those who wait call a `Check`
-_END_SECONDS = 5.0  # for the kernel to end a process, and whoever is to know to be told
-_OUTPUT_BYTES = 64 << 10
-
-_BOOTSTRAP = """
-import sys, json
-from importlib.util import module_from_spec, spec_from_file_location
-told = json.loads(sys.argv[1])
-sys.path += [each for each in told["path"] if each not in sys.path]
-spec = spec_from_file_location("twinjit", told["file"], submodule_search_locations=told["folders"])
-sys.modules["twinjit"] = module = module_from_spec(spec)
-spec.loader.exec_module(module)
-from twinjit.workers.zygote import run
-run(*told["descriptors"])
-"""
-
-
-class ZygoteEnded(Exception):
-    """The process that workers are forked from is no more."""
 
 
 class WorkerEnded(Exception):
@@ -62,106 +43,6 @@ class WorkerEnded(Exception):
         self.status, self.output = status, output
 
 
-class Zygote:
-    """The process that workers are forked from.
-
-    Requests can be made as soon as this object exists; they are met once `launch` has been called.
-    """
-
-    def __init__(self) -> None:
-        self._control, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._output = _memory_file("twinjit-zygote")
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def launch(self) -> None:
-        """Start the process.
-
-        Raises
-        ------
-        ExecutorError
-            If that is not possible here.
-        """
-        try:
-            self._process = self._start(_python())
-        except OSError as error:
-            raise ExecutorError(
-                f"cannot start {sys.executable!r} for isolated workers: {error}; give "
-                "executor='thread'"
-            ) from error
-        finally:
-            self._theirs.close()  # so that nobody waits for a process that never was
-
-    def _start(self, python: str) -> subprocess.Popen[bytes]:
-        package = sys.modules[__name__.partition(".")[0]]
-        with ExitStack() as held:
-            owner = os.pidfd_open(os.getpid())
-            held.callback(os.close, owner)
-            passed = [_moved_up(each, held) for each in (self._theirs.fileno(), owner)]
-            told = {
-                "path": [each for each in sys.path if os.path.isabs(each)],
-                "file": package.__file__,
-                "folders": list(package.__path__),
-                "descriptors": passed,
-            }
-            bytecode = ["-B"] if sys.dont_write_bytecode else []
-            return subprocess.Popen(  # noqa: S603 -- Python, with nothing of the user's
-                [python, "-I", *bytecode, "-c", _BOOTSTRAP, json.dumps(told)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._output,
-                cwd="/",
-                env=environment_of_workers(),
-                pass_fds=passed,
-                start_new_session=True,  # the terminal's Ctrl-C is not for it
-            )
-
-    def ask(self, descriptors: list[int]) -> None:
-        """Ask for a worker; see ``zygote.Request``.
-
-        Raises
-        ------
-        ZygoteEnded
-            If the process has ended.
-        """
-        try:
-            socket.send_fds(self._control, [b"w"], descriptors, socket.MSG_NOSIGNAL)
-        except ConnectionError:
-            raise ZygoteEnded from None
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the process was started and is no more."""
-        return self._process is not None and self._process.poll() is not None
-
-    def why(self) -> str:
-        """Say what the process said last."""
-        lines = _read_end(self._output).decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
-
-    def end(self) -> None:
-        """End the process, and with it all workers; any number of times."""
-        self._control.close()
-        if self._process:
-            try:
-                self._process.wait(_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._close()
-
-    def abandon(self) -> None:
-        """Let go of it in a forked child, whose it is not."""
-        if self._process:
-            self._process.returncode = 0  # nobody here can wait for it
-        self._close()
-
-    def _close(self) -> None:
-        self._control.close()
-        self._theirs.close()
-        output, self._output = self._output, -1
-        _close(output)
-
-
 class Worker:
     """A worker; used by one thread at a time.
 
@@ -169,7 +50,7 @@ class Worker:
     """
 
     def __init__(
-        self, channel: socket.socket, reports: socket.socket, page: CrashPage, output: int
+        self, channel: socket.socket, reports: socket.socket, page: CrashPage, output: Output
     ) -> None:
         self._channel, self._reports = channel, reports
         self.page, self._output = page, output
@@ -196,11 +77,11 @@ class Worker:
                 reports, reports_there = _pair(undo, theirs, socket.SOCK_SEQPACKET)
                 page = CrashPage.create()
                 undo.callback(page.close)
-                output = _memory_file("twinjit-worker")
-                undo.callback(os.close, output)
+                output = Output("twinjit-worker")
+                undo.callback(output.close)
                 worker = cls(channel, reports, page, output)
                 undo.pop_all()
-            zygote.ask([channel_there.fileno(), page.fd, output, reports_there.fileno()])
+            zygote.ask([channel_there.fileno(), page.fd, output.fd, reports_there.fileno()])
         return worker
 
     def await_start(self, check: Check) -> None:
@@ -227,8 +108,7 @@ class Worker:
 
     def prepare(self) -> bool:
         """Forget what the last program left; say whether the process is alive."""
-        os.ftruncate(self._output, 0)
-        os.lseek(self._output, 0, os.SEEK_SET)  # the worker's, too: they share the offset
+        self._output.clear()
         self.page.clear()
         return not _is_readable(self._pidfd, 0)
 
@@ -274,7 +154,7 @@ class Worker:
             return ExecutorError(f"the compilation was ended: {self._why_killed}")
         report, _ = self._next_report(check)
         status = report["status"] if report else None
-        return WorkerEnded(status, _read_end(self._output))
+        return WorkerEnded(status, self._output.end())
 
     def _next_report(self, check: Check) -> tuple[dict[str, Any] | None, list[int]]:
         while not _is_readable(self._reports.fileno(), _LOOK_MS):
@@ -311,10 +191,10 @@ class Worker:
         self._channel.close()
         self._reports.close()
         self.page.close()
+        self._output.close()
         pidfd, self._pidfd = self._pidfd, -1  # first: whatever gets in between, once is enough
-        _close(pidfd)
-        output, self._output = self._output, -1
-        _close(output)
+        if pidfd >= 0:
+            os.close(pidfd)
 
     def abandon(self) -> None:
         """Let go of it in a forked child, whose it is not."""
@@ -333,52 +213,7 @@ def _pair(
     return ours, other
 
 
-def _memory_file(name: str) -> int:
-    return os.memfd_create(name, os.MFD_CLOEXEC)
-
-
-def _read_end(file: int) -> bytes:
-    size = os.fstat(file).st_size
-    return os.pread(file, _OUTPUT_BYTES, max(0, size - _OUTPUT_BYTES))
-
-
 def _is_readable(descriptor: int, milliseconds: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(milliseconds))
-
-
-def _close(descriptor: int) -> None:
-    if descriptor >= 0:
-        os.close(descriptor)
-
-
-def _moved_up(descriptor: int, held: ExitStack) -> int:
-    """Give a copy that is not numbered as a standard stream, which may be closed here."""
-    copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-    held.callback(os.close, copy)
-    return copy
-
-
-def _python() -> str:
-    """Say which program is Python.
-
-    Raises
-    ------
-    ExecutorError
-        If none is known.
-    """
-    if not hasattr(os, "pidfd_open"):
-        raise ExecutorError("isolated workers need Linux; give executor='thread'")
-    if getattr(sys, "frozen", False):
-        raise ExecutorError(
-            "isolated workers need a Python interpreter to start, which an application frozen into "
-            "one file has not; give executor='thread'"
-        )
-    if not sys.executable:
-        raise ExecutorError(
-            "isolated workers need a Python interpreter to start, and the application that embeds "
-            "this one names none: set sys.executable to the path of one of the same version, or "
-            "give executor='thread'"
-        )
-    return sys.executable
