@@ -92,11 +92,19 @@ class Engine:
         keeps_locations = self._options.policy.locations == "keep"
         return open_source(program, language=language, locations=keeps_locations)
 
-    def compile(self, source: Source, clock: Clock, stop: Stop) -> Executable:
-        """Return a program's code, compiling it if it is new; see `Compiler.compile`."""
+    def compile(
+        self, source: Source, clock: Clock, stop: Stop, request: bytes | None = None
+    ) -> Executable:
+        """Return a program's code, compiling it if it is new; see `Compiler.compile`.
+
+        Parameters
+        ----------
+        request
+            The digest that `take` gave with the program, if it did.
+        """
         subject = self._builder.open(source, clock, stop)
         try:
-            executable = self._compile(subject, clock, stop)
+            executable = self._compile(subject, request, clock, stop)
         except BaseException as error:
             self._observer.failed(source, clock, error)
             raise
@@ -175,8 +183,11 @@ class Engine:
         fingerprint = live_fingerprint(source, self._options.policy, stop)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
 
-    def _compile(self, subject: Subject, clock: Clock, stop: Stop) -> Executable:
-        request = self._request(subject.source, clock, stop)
+    def _compile(
+        self, subject: Subject, request: bytes | None, clock: Clock, stop: Stop
+    ) -> Executable:
+        if request is None:
+            request = self._request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)
