@@ -20,8 +20,9 @@ from twinjit.source import SourceBytes
 from twinjit.target import Target
 from twinjit.workers.advice import to_readme
 from twinjit.workers.ending import Ending
+from twinjit.workers.jobs import RecordedBundle
 from twinjit.workers.limits import Limits
-from twinjit.workers.reproducer import RecordedBundle, Reproducer
+from twinjit.workers.reproducer import Reproducer
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PINNED = Reproducer(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from twinjit.errors import CompilationTimeoutError, ExecutorError
 from twinjit.workers.cause import find_cause
-from twinjit.workers.crash import tail
 from twinjit.workers.ending import Ending
 from twinjit.workers.interpreter import start_python
 from twinjit.workers.output import Output
@@ -67,7 +66,7 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
         )
         with process:
             answer = _answer(process, job, timeout)
-        return _judge(process.returncode, page, answer, tail(output.end()))
+        return _judge(process.returncode, page, answer, output.end())
 
 
 def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | None) -> bytes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["Output"]
+__all__ = ["OUTPUT_BYTES", "Output"]
 
-_KEPT_BYTES = 64 << 10
+OUTPUT_BYTES = 4096
+"""How much is kept of what a process wrote."""
 
 
 class Output:
@@ -31,10 +32,11 @@ class Output:
     def __init__(self, name: str) -> None:
         self.fd = os.memfd_create(name, os.MFD_CLOEXEC)
 
-    def end(self) -> bytes:
-        """Read the end of what was written, 64 KiB at most."""
+    def end(self) -> str:
+        """Read the end of what was written, cut to `OUTPUT_BYTES`."""
         size = os.fstat(self.fd).st_size
-        return os.pread(self.fd, _KEPT_BYTES, max(0, size - _KEPT_BYTES))
+        data = os.pread(self.fd, OUTPUT_BYTES, max(0, size - OUTPUT_BYTES))
+        return data.decode(errors="backslashreplace")
 
     def clear(self) -> None:
         """Forget what was written, between jobs."""

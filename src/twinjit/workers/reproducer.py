@@ -49,7 +49,7 @@ from twinjit.workers.fields import Fields
 from twinjit.workers.jobs import RecordedBundle
 from twinjit.workers.limits import Limits
 
-__all__ = ["CRASH_FILE", "PROGRAM_FILES", "RecordedBundle", "Reproducer"]
+__all__ = ["CRASH_FILE", "PROGRAM_FILES", "Reproducer"]
 
 # 1: first.
 _FORMAT = 1

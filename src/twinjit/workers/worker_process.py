@@ -14,6 +14,7 @@ from typing import Any
 
 from twinjit.errors import ExecutorError, ForkError
 from twinjit.toolchain import TOOLCHAIN
+from twinjit.workers.ending import Ending
 from twinjit.workers.messages import BrokenMessage, Message, receive, send
 from twinjit.workers.output import Output
 from twinjit.workers.page import CrashPage
@@ -32,15 +33,15 @@ class WorkerEnded(Exception):
 
     Parameters
     ----------
-    status
-        As ``os.waitpid`` gives it; None where nobody knows.
+    ending
+        How it ended; None where nobody knows.
     output
         The end of what it wrote to its standard error.
     """
 
-    def __init__(self, status: int | None, output: bytes) -> None:
-        super().__init__(status, output)
-        self.status, self.output = status, output
+    def __init__(self, ending: Ending | None, output: str) -> None:
+        super().__init__(ending, output)
+        self.ending, self.output = ending, output
 
 
 class Worker:
@@ -53,7 +54,7 @@ class Worker:
         self, channel: socket.socket, reports: socket.socket, page: CrashPage, output: Output
     ) -> None:
         self._channel, self._reports = channel, reports
-        self.page, self._output = page, output
+        self._page, self._output = page, output
         self.pid, self._pidfd = 0, -1
         self.is_busy = False  # asked, and not answered yet
         self._is_inherited = False
@@ -109,7 +110,7 @@ class Worker:
     def prepare(self) -> bool:
         """Forget what the last program left; say whether the process is alive."""
         self._output.clear()
-        self.page.clear()
+        self._page.clear()
         return not _is_readable(self._pidfd, 0)
 
     def exchange(self, message: Message, check: Check) -> Message:
@@ -153,8 +154,11 @@ class Worker:
         if self._why_killed:
             return ExecutorError(f"the compilation was ended: {self._why_killed}")
         report, _ = self._next_report(check)
-        status = report["status"] if report else None
-        return WorkerEnded(status, self._output.end())
+        output = self._output.end()
+        if report is None:
+            return WorkerEnded(None, output)
+        code = os.waitstatus_to_exitcode(report["status"])
+        return WorkerEnded(Ending.of(code, self._page.read(), output), output)
 
     def _next_report(self, check: Check) -> tuple[dict[str, Any] | None, list[int]]:
         while not _is_readable(self._reports.fileno(), _LOOK_MS):
@@ -190,7 +194,7 @@ class Worker:
     def _close(self) -> None:
         self._channel.close()
         self._reports.close()
-        self.page.close()
+        self._page.close()
         self._output.close()
         pidfd, self._pidfd = self._pidfd, -1  # first: whatever gets in between, once is enough
         if pidfd >= 0:

@@ -87,7 +87,7 @@ class Zygote:
 
     def why(self) -> str:
         """Say what the process said last."""
-        lines = self._output.end().decode(errors="replace").strip().splitlines()
+        lines = self._output.end().strip().splitlines()
         return lines[-1] if lines else "it said nothing"
 
     def end(self) -> None:
