@@ -25,8 +25,8 @@ from twinjit.errors import ExecutorError, ReproducerError
 from twinjit.workers.crash_folder import save_reproducer
 from twinjit.workers.ending import Ending
 from twinjit.workers.isolated import compile_isolated
-from twinjit.workers.jobs import RecordedBundle
 from twinjit.workers.limits import Limits
+from twinjit.workers.protocol import RecordedBundle
 from twinjit.workers.reproducer import Reproducer
 
 CRASHES: dict[str, tuple[Reproducer, Ending]] = {

@@ -21,7 +21,7 @@ from twinjit.settings import Settings
 from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import load_mlir
-from twinjit.workers import jobs
+from twinjit.workers import protocol
 from twinjit.workers.crash import describe
 from twinjit.workers.limits import Limits
 from twinjit.workers.messages import Message
@@ -94,7 +94,7 @@ class WorkerSubject:
         told = self._read.header
         if "unresolved" in told:
             raise error_from_plain(told["unresolved"])
-        return jobs.resolved_from_plain(told["resolved"])
+        return protocol.resolved_from_plain(told["resolved"])
 
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
@@ -127,7 +127,7 @@ class WorkerSubject:
         source = self.source
         if isinstance(source, SourceBytes):
             return source, False
-        return SourceBytes(_written(source, self._clock), jobs.LIVE), True
+        return SourceBytes(_written(source, self._clock), protocol.LIVE), True
 
     @lazily
     def _read(self) -> Message:
@@ -140,7 +140,7 @@ class WorkerSubject:
         request = {
             "do": "read",
             "options": self._builder.options.to_plain(),
-            "source": jobs.source_to_plain(source, is_live=is_live),
+            "source": protocol.source_to_plain(source, is_live=is_live),
             "memory": settings.worker_memory_bytes,
             "directory": _directory(),
         }

@@ -14,8 +14,8 @@ from twinjit.errors import TwinjitError
 from twinjit.report import Clock
 from twinjit.stop import stop_after
 from twinjit.subject import LocalSubject
-from twinjit.workers.jobs import LIVE
 from twinjit.workers.page import ending_on_memory_error, install
+from twinjit.workers.protocol import LIVE
 from twinjit.workers.reproducer import Reproducer
 from twinjit.workers.written import WrittenSubject
 
