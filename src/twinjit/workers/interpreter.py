@@ -17,9 +17,13 @@ from twinjit.settings import environment_of_workers
 __all__ = ["start_python"]
 
 # Twinjit is the one that is loaded here, by its place. All else is found where Python finds it and
-# where this process does, but not in the current directory, which may hold what others have made.
+# where this process does, but not in the current directory, which `-c` puts first and which may
+# hold what others have made; so `sys`, which is built in, comes alone. Python's option -I sees to
+# that as well, but takes no notice of PYTHONHASHSEED.
 _BOOTSTRAP = """
-import sys, json
+import sys
+sys.path[:] = filter(None, sys.path)
+import json
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 told = json.loads(sys.argv[1])
@@ -43,7 +47,7 @@ def start_python(
     descriptors
         What `run` is called with: copies of these in the new process.
     **options
-        As for `subprocess.Popen`.
+        As for `subprocess.Popen`. Its environment is that of workers, unless one is given.
 
     Raises
     ------
@@ -56,10 +60,9 @@ def start_python(
             passed = [_moved_up(each, held) for each in descriptors]
             bytecode = ["-B"] if sys.dont_write_bytecode else []
             return subprocess.Popen(  # noqa: S603 -- Python, with nothing of the user's
-                [python, "-I", *bytecode, "-c", _BOOTSTRAP, _to_tell(module, passed)],
-                env=environment_of_workers(),
+                [python, "-s", *bytecode, "-c", _BOOTSTRAP, _to_tell(module, passed)],
                 pass_fds=passed,
-                **options,
+                **{"env": environment_of_workers(), **options},
             )
     except OSError as error:
         raise ExecutorError(f"cannot start {python!r} to compile in: {error}") from error
