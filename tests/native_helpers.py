@@ -28,6 +28,12 @@ def build(text: str) -> tuple[_llvm.Image, dict[str, Any], dict[str, tuple[int, 
     return _llvm.load(object_code, list(signatures)), signatures, slots
 
 
+def emit_llvm(text: str, entries: Sequence[str]) -> bytes:
+    """Make the object code of LLVM IR whose functions have names that stand for themselves."""
+    bitcode = _llvm.parse_module(text.encode(), "test.ll").bitcode()
+    return _llvm.emit(bitcode, entries, *_llvm.host_target(), 2, Stop())[0]
+
+
 def function(
     text: str,
     name: str = "f",

@@ -20,7 +20,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -114,9 +113,19 @@ private:
 };
 
 std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries,
-                                      const nb::sequence &constants, const nb::bytes &digest) {
-  std::vector<std::string> symbols(entries.size());
-  std::transform(entries.begin(), entries.end(), symbols.begin(), callSymbol);
+                                      const nb::sequence &constants, const nb::bytes &digest,
+                                      const nb::dict &given,
+                                      const std::vector<std::string> &exports) {
+  LinkOptions options;
+  for (const std::string &entry : entries)
+    options.entries.push_back(callSymbol(entry));
+  for (const std::string &name : exports)
+    options.entries.push_back(programSymbol(name));
+  llvm::StringMap<void *> addresses;
+  for (auto [name, address] : given)
+    addresses[nb::cast<std::string>(name)] = reinterpret_cast<void *>(nb::cast<uintptr_t>(address));
+  options.given = &addresses;
+  options.digest = view(digest);
   BufferView code(object);
   std::vector<std::unique_ptr<BufferView>> contents;
   std::vector<Constant> named;
@@ -125,8 +134,8 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
     named.push_back({nb::cast<std::string>(constant[0]), contents.back()->bytes(),
                      nb::cast<uint64_t>(constant[2])});
   }
-  auto image =
-      compilerWork([&] { return load(code.bytes(), symbols, named, view(digest)); }, Work::Link);
+  options.constants = named;
+  auto image = compilerWork([&] { return load(code.bytes(), options); }, Work::Link);
   return unwrap(std::move(image));
 }
 
@@ -229,17 +238,27 @@ NB_MODULE(_llvm, m) {
           [](const Image &image, const std::string &entry) {
             return reinterpret_cast<uintptr_t>(image.address(callSymbol(entry)));
           },
-          "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.");
+          "entry"_a, "Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.")
+      .def(
+          "exported",
+          [](const Image &image, const std::string &name) {
+            return reinterpret_cast<uintptr_t>(image.address(programSymbol(name)));
+          },
+          "name"_a,
+          "Address of what the program defines by a name, as its own code has it; 0 where "
+          "``load`` was not told to find it.");
 
   m.def("load", &loadFromPython, "object"_a, "entries"_a, "constants"_a = nb::tuple(),
-        "digest"_a = nb::bytes("", 0),
+        "digest"_a = nb::bytes("", 0), "given"_a = nb::dict(), "exports"_a = nb::list(),
         nb::sig("def load(object: bytes | memoryview, entries: collections.abc.Sequence[str], "
                 "constants: collections.abc.Sequence[tuple[str, bytes, int]] = (), digest: bytes = "
-                "b\"\") -> Image"),
+                "b\"\", given: dict[str, int] = {}, exports: collections.abc.Sequence[str] = ()) "
+                "-> Image"),
         "Link an object file into the process, and to copies of constants that it refers to: the "
         "symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name "
-        "functions NAME@DIGITS, by the beginning of the digest, where there is one. Releases the "
-        "GIL.");
+        "functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has "
+        "addresses of symbols, which come before all others; ``exports`` what the program defines "
+        "and the image is to find. Releases the GIL.");
 
   m.def(
       "tell_profilers",

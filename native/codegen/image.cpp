@@ -22,8 +22,8 @@ public:
     std::optional<Failure> failure;
   };
 
-  Link(const std::vector<std::string> &entries, Result &result)
-      : JITLinkContext(nullptr), entries(entries), result(result) {}
+  Link(const LinkOptions &options, Result &result)
+      : JITLinkContext(nullptr), options(options), result(result) {}
 
   jl::JITLinkMemoryManager &getMemoryManager() override { return CodeMemory::instance(); }
 
@@ -42,9 +42,7 @@ public:
     for (const auto &[name, flags] : symbols) {
       if (*name == kAssertionFailed || *name == kAllocate)
         result.image->fails = true;
-      void *address = result.image->constants.address(*name);
-      if (!address)
-        address = findSymbol((*name).str());
+      void *address = find(*name);
       if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)
         missing.push_back((*name).str());
       found[name] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
@@ -57,7 +55,7 @@ public:
 
   llvm::Error notifyResolved(jl::LinkGraph &graph) override {
     Image &image = *result.image;
-    for (const std::string &entry : entries)
+    for (const std::string &entry : options.entries)
       image.entries[entry] = nullptr;
     for (jl::Symbol *symbol : graph.defined_symbols())
       if (symbol->hasName())
@@ -79,6 +77,15 @@ public:
   }
 
 private:
+  void *find(llvm::StringRef name) const {
+    if (options.given)
+      if (auto it = options.given->find(name); it != options.given->end())
+        return it->second;
+    if (void *address = result.image->constants.address(name))
+      return address;
+    return findSymbol(name.str());
+  }
+
   static Failure unresolved(std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     std::string list;
@@ -90,7 +97,7 @@ private:
                        "with ctypes.CDLL(path, ctypes.RTLD_GLOBAL) first"};
   }
 
-  const std::vector<std::string> &entries;
+  const LinkOptions &options;
   Result &result;
 };
 
@@ -109,9 +116,7 @@ bool Image::contains(const void *pointer) const {
 
 size_t Image::size() const { return CodeMemory::pagesOf(memory).size() + constants.size(); }
 
-Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
-                                     const std::vector<std::string> &entries,
-                                     llvm::ArrayRef<Constant> constants, llvm::StringRef digest) {
+Outcome<std::shared_ptr<Image>> load(llvm::StringRef object, const LinkOptions &options) {
   // The graph refers to both buffers and to the pool until link() returns.
   auto pool = std::make_shared<orc::SymbolStringPool>();
   auto graph = jl::createLinkGraphFromObject(llvm::MemoryBufferRef(object, "artifact"), pool);
@@ -119,16 +124,16 @@ Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
     return Failure{Kind::Load, "cannot read the object code: " + llvm::toString(graph.takeError())};
   Link::Result result;
   result.image = std::shared_ptr<Image>(new Image());
-  auto copies = ConstantMemory::copy(constants);
+  auto copies = ConstantMemory::copy(options.constants);
   if (!copies)
     return copies.failure();
   result.image->constants = std::move(*copies);
   // Our memory manager finishes its work before it returns, so link() is synchronous.
-  jl::link(std::move(*graph), std::make_unique<Link>(entries, result));
+  jl::link(std::move(*graph), std::make_unique<Link>(options, result));
   if (result.failure)
     return std::move(*result.failure);
   if (result.image->announcement)
-    result.image->announcement->publish(object, digest);
+    result.image->announcement->publish(object, options.digest);
   return result.image;
 }
 

@@ -14,6 +14,13 @@
 
 namespace twinjit {
 
+struct LinkOptions {
+  std::vector<std::string> entries = {};          // symbols that the object must define
+  llvm::ArrayRef<Constant> constants = {};        // by the symbols that it refers to
+  const llvm::StringMap<void *> *given = nullptr; // addresses of symbols, or null for none
+  llvm::StringRef digest = {};                    // tells programs apart: see Announcement
+};
+
 /// One linked object: its mapped memory and the addresses of its entry points. Immutable after
 /// load(), so any thread may use it; the destructor unmaps the code, whichever thread drops the
 /// last reference, and whoever calls into it must hold a reference meanwhile.
@@ -23,7 +30,7 @@ public:
   Image &operator=(const Image &) = delete;
   ~Image();
 
-  /// Address of an entry point named to load(); null for any other name.
+  /// Address of a symbol that load() was to find; null for any other name.
   void *address(llvm::StringRef name) const;
 
   /// Whether `pointer` lies in this image's memory: code, constants or variables, or constants that
@@ -42,8 +49,7 @@ public:
 
 private:
   friend class Link;
-  friend Outcome<std::shared_ptr<Image>> load(llvm::StringRef, const std::vector<std::string> &,
-                                              llvm::ArrayRef<Constant>, llvm::StringRef);
+  friend Outcome<std::shared_ptr<Image>> load(llvm::StringRef, const LinkOptions &);
   Image() = default;
 
   ConstantMemory constants;
@@ -53,19 +59,15 @@ private:
   std::unique_ptr<Announcement> announcement; // null where nobody is told
 };
 
-/// Link relocatable `object` code with JITLink and find the symbols in `entries`.
+/// Link relocatable `object` code with JITLink and find the symbols that it is to have.
 ///
-/// External symbols come from copies of `constants`, which live as long as the image; from the
-/// process (as dlsym finds them), from libm and libgcc_s, and from Twinjit's own runtime
-/// (runtime.h). Links in the caller's thread, without any lock of ours; safe
-/// to call from many threads. Does not touch Python.
-///
-/// Where perf or gdb are to be told, `digest` tells programs apart: see Announcement.
+/// External symbols come from `given`; from copies of `constants`, which live as long as the image;
+/// from the process (as dlsym finds them), from libm and libgcc_s, and from Twinjit's own runtime
+/// (runtime.h), in this order but for the runtime's, which come before the process's. Links in the
+/// caller's thread, without any lock of ours; safe to call from many threads. Does not touch
+/// Python.
 ///
 /// The object must have passed its artifact's checksum: JITLink accepts many damaged objects.
-Outcome<std::shared_ptr<Image>> load(llvm::StringRef object,
-                                     const std::vector<std::string> &entries,
-                                     llvm::ArrayRef<Constant> constants = {},
-                                     llvm::StringRef digest = {});
+Outcome<std::shared_ptr<Image>> load(llvm::StringRef object, const LinkOptions &options);
 
 } // namespace twinjit

@@ -167,7 +167,7 @@ private:
     for (const Entry &entry : emitted->entries)
       symbols.push_back(callSymbol(entry.name));
     ++compiled;
-    return work(Work::Link, [&] { return load(emitted->object, symbols); });
+    return work(Work::Link, [&] { return load(emitted->object, {symbols}); });
   }
 
   void compileFile(Random &random) {

@@ -83,9 +83,14 @@ class Image:
         Address of an entry's ``void(uint64_t *slots)`` function; 0 when unknown.
         """
 
-def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = (), digest: bytes = b"") -> Image:
+    def exported(self, name: str) -> int:
+        """
+        Address of what the program defines by a name, as its own code has it; 0 where ``load`` was not told to find it.
+        """
+
+def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = (), digest: bytes = b"", given: dict[str, int] = {}, exports: Sequence[str] = ()) -> Image:
     """
-    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. Releases the GIL.
+    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has addresses of symbols, which come before all others; ``exports`` what the program defines and the image is to find. Releases the GIL.
     """
 
 def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: str) -> None:
