@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
+    from twinjit.tierup import Candidate, TieredExecutable, TierUp
     from twinjit.workers.reproduction import Reproduction, reproduce_crash
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Artifact",
     "Backend",
     "Bad",
+    "Candidate",
     "CompileFuture",
     "Compiler",
     "Diff",
@@ -62,6 +64,8 @@ __all__ = [
     "Signature",
     "StoreStats",
     "Target",
+    "TierUp",
+    "TieredExecutable",
     "Value",
     "compile",
     "default_compiler",
@@ -90,6 +94,7 @@ _LATER = {
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",
+    **dict.fromkeys(("Candidate", "TierUp", "TieredExecutable"), "tierup"),
     **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }
 

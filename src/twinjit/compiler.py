@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from twinjit.background import BackgroundCompiler
@@ -34,6 +35,7 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.memory import MemoryReport
+    from twinjit.tierup import TierUp
 
 __all__ = ["Compiler"]
 
@@ -129,7 +131,7 @@ class Compiler(BackgroundCompiler):
         engine = Engine(
             options,
             self.confirm,
-            make_builder(executor, options, settings, workers),
+            partial(make_builder, executor, settings=settings, max_workers=workers),
             self.store,
             self.shared,
             settings,
@@ -138,7 +140,12 @@ class Compiler(BackgroundCompiler):
         super().__init__(engine, workers)
 
     def compile(
-        self, program: object, *, language: str = "auto", timeout: float | None = None
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        timeout: float | None = None,
+        tier_up: TierUp | bool = False,
     ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
@@ -153,6 +160,9 @@ class Compiler(BackgroundCompiler):
         timeout
             Seconds after which compiling stops, often within the pass that runs then; None for no
             limit.
+        tier_up
+            True, or options, to compile fast first, and to have the optimised code compiled in the
+            background once a function has been called often (``docs/tiers.md``).
 
         Raises
         ------
@@ -165,7 +175,7 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, or `timeout` no time.
+            If `language` is not a language, `timeout` no time, or `tier_up` no such option.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -174,7 +184,15 @@ class Compiler(BackgroundCompiler):
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        return self._engine.compile(self._open(program, language), clock, stop)
+        source = self._open(program, language)
+        if tier_up is False:
+            return self._engine.compile(source, clock, stop)
+        with held_off():
+            from twinjit.tierup import TierUp, compile_in_tiers
+        options = TierUp.of(tier_up)
+        if options is None or options.first_level >= self.opt_level:
+            return self._engine.compile(source, clock, stop)
+        return compile_in_tiers(self._engine, self._submitted(), options, source, clock, stop)
 
     def __enter__(self) -> Compiler:
         return self

@@ -10,6 +10,9 @@ index, but meets the same key.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 
 from twinjit import reader
 from twinjit.artifact import Artifact
@@ -50,8 +53,8 @@ class Engine:
         What decides, beside a program, which code it gets.
     confirm
         As for `Compiler`.
-    builder
-        Where programs are read and compiled.
+    open_builder
+        Says where programs are read and compiled under options.
     store
         The disk store, if there is one.
     shared
@@ -66,18 +69,16 @@ class Engine:
         self,
         options: BuildOptions,
         confirm: Confirm,
-        builder: Builder,
+        open_builder: Callable[[BuildOptions], Builder],
         store: DiskStore | None,
         shared: Store | None,
         settings: Settings,
         observer: Observer,
     ) -> None:
-        self._options = options
         self._confirm = confirm
-        self._builder = builder
+        self._open_builder = open_builder
         self._store = store
         self._observer = observer
-        self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
         stores: list[tuple[Tier, Store]] = [("disk", store)] if store else []
         stores += [("shared", shared)] if shared else []
         self.tiers = Tiers(stores, settings.memory_max_bytes)
@@ -86,6 +87,30 @@ class Engine:
         self._turns = Turns(store, settings.wait_seconds)
         self._lock = fork_lock()  # guards `_counts`
         self._counts: Counter[str] = Counter()
+        self._levels: dict[int, Engine] = {}  # other engines of this compiler
+        self._set(options)
+
+    def _set(self, options: BuildOptions) -> None:
+        self._options = options
+        self._builder = self._open_builder(options)
+        self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
+
+    def at_level(self, opt_level: int) -> Engine:
+        """Return an engine that optimises otherwise, and shares all else with this one.
+
+        Raises
+        ------
+        ConfigError
+            As `make_builder` does.
+        """
+        if opt_level == self._options.opt_level:
+            return self
+        known = self._levels.get(opt_level)
+        if known is None:
+            other = copy(self)
+            other._set(replace(self._options, opt_level=opt_level))
+            known = self._levels.setdefault(opt_level, other)  # of threads that race, the first
+        return known
 
     def open(self, program: object, language: str) -> Source:
         """Sort a program as `open_source` does, with its locations where these can reach code."""
@@ -110,6 +135,25 @@ class Engine:
             raise
         finally:
             subject.close()
+        self._observer.delivered(source, clock, executable)
+        return executable
+
+    def find(self, source: Source, request: bytes | None, clock: Clock) -> Executable | None:
+        """Return a program's code where its request leads to it, and compile nothing.
+
+        Parameters
+        ----------
+        request
+            The digest that `take` gave with the program.
+        """
+        subject = self._builder.open(source, clock, Stop())
+        try:
+            found = self._find_by_request(request, subject)
+        finally:
+            subject.close()
+        if not found:
+            return None
+        executable = self._deliver(*found, clock)
         self._observer.delivered(source, clock, executable)
         return executable
 
@@ -139,7 +183,8 @@ class Engine:
 
     def close(self) -> None:
         """End what the builder has started; nothing can be compiled afterwards."""
-        self._builder.close()
+        for engine in (*self._levels.values(), self):
+            engine._builder.close()
 
     def explain(self, source: Source) -> Explanation:
         """Say how a program would be looked up; see `Compiler.explain`."""
