@@ -17,7 +17,6 @@ from twinjit.observer import Observer
 from twinjit.options import (
     check_options,
     check_priority,
-    check_timeout,
     choose_target,
     choose_workers,
     open_shared_store,
@@ -30,7 +29,7 @@ from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
 from twinjit.source import Source, open_source
-from twinjit.stop import stop_after
+from twinjit.stop import check_timeout, stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "check_options",
     "check_priority",
-    "check_timeout",
     "choose_target",
     "choose_workers",
     "open_shared_store",
@@ -74,20 +73,8 @@ def check_priority(priority: object) -> None:
     ConfigError
         If it is not a whole number.
     """
-    if not isinstance(priority, int):
+    if isinstance(priority, bool) or not isinstance(priority, int):
         raise ConfigError(f"priority is {priority!r}; give a whole number")
-
-
-def check_timeout(timeout: object) -> None:
-    """Refuse what is no time limit.
-
-    Raises
-    ------
-    ConfigError
-        If it is not a number of seconds, nor None.
-    """
-    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout == timeout):
-        raise ConfigError(f"timeout is {timeout!r}; give seconds, or None for no limit")
 
 
 def show_code(settings: Settings) -> None:
@@ -105,8 +92,10 @@ def open_tracer(trace: str | os.PathLike[str] | None, settings: Settings) -> Tra
     Raises
     ------
     ConfigError
-        If no file can be written there.
+        If it is no path, or no file can be written there.
     """
+    if trace is not None and not (isinstance(trace, (str, os.PathLike)) and os.fspath(trace)):
+        raise ConfigError(f"trace is {trace!r}; give the path of a file, or None")
     path = trace or settings.trace
     if not path:
         return None
