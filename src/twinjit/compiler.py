@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
@@ -177,8 +177,7 @@ class Compiler:
             If it names a file that cannot be read.
         """
         check_timeout(timeout)
-        clock = Clock()
-        stop = stop_after(timeout)
+        clock, stop = Clock(), stop_after(timeout)
         return self._engine.compile(self._open(program, language), clock, stop)
 
     def submit(
@@ -318,6 +317,9 @@ class Compiler:
     def __exit__(self, error: object, *_: object) -> None:
         """Close; after an exception, cancel."""
         self.close(cancel=error is not None)
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutorError("a Compiler cannot be copied, nor sent to a process; make another")
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
