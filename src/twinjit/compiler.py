@@ -282,7 +282,7 @@ class Compiler:
         ConfigError
             If `programs` is a single program.
         TwinjitError, OSError
-            As for `submit` and `compile`, the first error that there is.
+            As for `submit` and `compile`, the first error; a note (Python 3.11) says of which.
         """
         with held_off():
             from twinjit.jobs.mapping import compile_all
