@@ -154,6 +154,7 @@ def test_traceback_on_request(cli):
         ["diff"],
         ["explain"],
         ["config"],
+        ["reproduce-crash"],
         ["cache"],
         *(["cache", command] for command in CACHE_COMMANDS),
     ],
@@ -173,6 +174,7 @@ def test_the_docs_know_every_option_and_exit_code(ok):
         "diff",
         "explain",
         "config",
+        "reproduce-crash",
         *(f"cache {command}" for command in CACHE_COMMANDS),
     ):
         for option in re.findall(
