@@ -56,13 +56,15 @@ def check_options(
     if not isinstance(pipeline, str):
         raise ConfigError(f"pipeline is {pipeline!r}; give a name or a pass pipeline's text")
     if not isinstance(target, Target | None):
-        raise ConfigError(f"target is {target!r}; give a twinjit.Target or None")
+        raise ConfigError(f"target is {target!r}; give a Target, as of Target.named(…), or None")
     if not isinstance(policy, Policy | None):
-        raise ConfigError(f"policy is {policy!r}; give a twinjit.Policy or None")
+        raise ConfigError(f"policy is {policy!r}; give a Policy, as of Policy(…), or None")
     if confirm not in (None, "never", "always"):
         raise ConfigError(f"confirm is {confirm!r}; give 'never', 'always' or None")
     if not isinstance(settings, Settings | None):
-        raise ConfigError(f"settings is {settings!r}; give a twinjit.Settings or None")
+        raise ConfigError(
+            f"settings is {settings!r}; give Settings, as of Settings.load(…), or None"
+        )
 
 
 def check_priority(priority: object) -> None:
@@ -181,6 +183,7 @@ def open_shared_store(
     if shared is True:
         return open_shared(settings, count)
     if isinstance(shared, str):
+        KINDS["shared_url"].check("shared", shared)
         return open_shared(replace(settings, shared_url=shared), count)
     if not all(callable(getattr(shared, name, None)) for name in ("get", "put", "remove")):
         raise ConfigError(f"shared is {shared!r}; give True, False (or None), a URL, or a Backend")
