@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from twinjit.errors import CacheWarning, ConfigError, TwinjitError
+import twinjit
+from twinjit.errors import CacheWarning, ConfigError, TargetError, TwinjitError
 from twinjit.settings import Settings
 from twinjit.settings_values import KINDS
 
@@ -274,6 +275,26 @@ def test_errors_say_what_can_be_given_there() -> None:
     for name, text, cure in (("GDB", "?", "'on' or 'off'"), ("WORKERS", "0", "1 to 1024, or none")):
         with pytest.raises(ConfigError, match=f"give .*{cure}$"):
             Settings.load(HOME | {f"TWINJIT_{name}": text})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [("target", "haswell", TargetError), ("trace", "/missing/trace.json", ConfigError)],
+)
+def test_what_turns_out_later_is_told_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, error: type[Exception]
+) -> None:
+    def refused(place: str, settings: Settings | None = None) -> None:
+        with pytest.raises(error, match=f"^{place} is '{value}'"):
+            twinjit.Compiler(cache=False, settings=settings)
+
+    refused(f"the setting {name}", Settings(**{name: value}))  # type: ignore[arg-type]
+    file = tmp_path / "settings.toml"
+    file.write_text(f'{name} = "{value}"\n')
+    monkeypatch.setenv("TWINJIT_SETTINGS", str(file))
+    refused(f"{name} in {file}")
+    monkeypatch.setenv(f"TWINJIT_{name.upper()}", value)
+    refused(f"TWINJIT_{name.upper()}")
 
 
 def test_errors_show_no_secrets() -> None:

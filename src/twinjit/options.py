@@ -103,7 +103,7 @@ def open_tracer(trace: str | os.PathLike[str] | None, settings: Settings) -> Tra
         return None
     with held_off():
         from twinjit.trace import open_trace
-    return open_trace(path)
+    return open_trace(path, "trace" if trace else _place(settings, "trace"))
 
 
 def choose_target(settings: Settings) -> Target:
@@ -118,10 +118,17 @@ def choose_target(settings: Settings) -> Target:
         target = Target.named(settings.target)
         target.check_runs_here()
     except TargetError as error:
-        source = settings.sources["target"]
-        place = "the setting target" if source == "given" else source
+        place = _place(settings, "target")
         raise TargetError(f"{place} is {settings.target!r}: {error.message}") from None
     return target
+
+
+def _place(settings: Settings, name: str) -> str:
+    """Say for a message where a setting comes from."""
+    source = settings.sources[name]
+    if source in ("given", "default"):
+        return f"the setting {name}"
+    return f"{name} in {source}" if os.path.isabs(source) else source
 
 
 def choose_workers(max_workers: int | None, settings: Settings) -> int:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
+import sys
 
 import pytest
 
 import twinjit
 from tests.cli.programs import EXAMPLES, MLP, SAXPY, TWICE
+from tests.jobs.programs import takes_long, wait_for
 
 CACHE_COMMANDS = (
     "path", "stats", "list", "show", "verify", "prune", "clear", "export", "import",
@@ -135,6 +139,23 @@ def test_usage_errors(cli, arguments, tmp_path, monkeypatch):
 def test_settings_that_cannot_be_used(fails, monkeypatch):
     monkeypatch.setenv("TWINJIT_CACHE_MAX_BYTES", "much")
     assert "TWINJIT_CACHE_MAX_BYTES" in fails(1, "cache", "stats")
+
+
+def test_ctrl_c(mlir, tmp_path):
+    """Once it compiles, which its trace tells."""
+    trace, output = tmp_path / "trace.json", tmp_path / "f.o"
+    command = [sys.executable, "-m", "twinjit", "compile", mlir(takes_long(3000)), "-o", output]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "TWINJIT_TRACE": str(trace)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    wait_for(trace.exists)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=120)[0] == b""
+    assert process.returncode == 130
+    assert not output.exists()
 
 
 def test_traceback_on_request(cli):
