@@ -16,10 +16,8 @@ import twinjit
 from tests.threads import at_once
 from twinjit.errors import (
     CompilationTimeoutError,
-    ConfigError,
     ContextError,
     PipelineError,
-    UnsupportedProgramError,
     VerificationError,
 )
 
@@ -234,27 +232,6 @@ def test_pipelines_that_are_none(pipeline: str) -> None:
         return
     with pytest.raises(PipelineError):
         twinjit.run_passes(module, pipeline)
-
-
-@pytest.mark.parametrize("name", ["linlag", "auto"])
-def test_names_that_are_none_are_told_which_there_are(name: str) -> None:
-    with pytest.raises(PipelineError, match=rf"^'{name}' is none .* \(llvm, std, linalg, linalg-"):
-        twinjit.run_passes(parse(loops(1)), name)
-
-
-@pytest.mark.parametrize("pipeline", [None, 5, b"cse"])
-def test_pipelines_that_are_no_text(pipeline: object) -> None:
-    with pytest.raises(ConfigError, match=r"pipeline is .*; give a name or"):
-        twinjit.run_passes(parse(loops(1)), pipeline)  # type: ignore[arg-type]
-
-
-def test_only_live_modules() -> None:
-    module = parse(loops(1))
-    for program in (loops(1), "missing.mlir", b"module {}", [module], None):
-        with pytest.raises(UnsupportedProgramError, match=r"parse text with mlir\.ir"):
-            twinjit.run_passes(program, "cse")
-    with pytest.raises(UnsupportedProgramError, match=r"not over func\.func"):
-        twinjit.run_passes(module.body.operations[0], "cse")
 
 
 REMARKS = """
