@@ -310,8 +310,9 @@ class Compiler:
         with self._lock:
             self._is_closed = True
         if self._jobs:
-            self._jobs.close(cancel=cancel)
-        self._engine.close()
+            self._jobs.close(cancel=cancel, then=self._engine.close)
+        else:
+            self._engine.close()
 
     def __enter__(self) -> Compiler:
         return self

@@ -14,7 +14,7 @@ import pytest
 import twinjit
 from tests.threads import at_once
 from tests.workers.programs import adds
-from tests.workers.watching import lent, workers, zygote_pid
+from tests.workers.watching import lent, until, workers, zygote_pid
 from twinjit import Compiler, Policy, Settings
 from twinjit._native import _mlir
 from twinjit.artifact import Artifact
@@ -196,6 +196,15 @@ def test_a_closed_builder_compiles_nothing() -> None:
     with pytest.raises(ExecutorError, match="closed"):
         compiler.compile(adds(2))
     assert isolated().compile(adds(2)).f(1) == 3
+
+
+def test_closing_in_a_callback_leaves_the_workers_until_all_is_done() -> None:
+    compiler = isolated(max_workers=1)
+    first = compiler.submit(adds(1))
+    first.add_done_callback(lambda _: compiler.close())
+    others = [compiler.submit(adds(number)) for number in range(2, 5)]
+    assert [each.result(60).f(1) for each in others] == [3, 4, 5]
+    assert until(lambda: zygote_pid() is None)
 
 
 def test_no_interpreter_to_start(monkeypatch) -> None:
