@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -86,7 +87,10 @@ def check_timeout(timeout: object) -> None:
     ConfigError
         If it is not a number of seconds, nor None.
     """
-    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout == timeout):
+    is_time = isinstance(timeout, float) or (
+        isinstance(timeout, int) and abs(timeout) <= sys.float_info.max
+    )
+    if timeout is not None and not (is_time and timeout == timeout):
         raise ConfigError(f"timeout is {timeout!r}; give seconds, or None for no limit")
 
 

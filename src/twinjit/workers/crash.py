@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 
 from twinjit.build import BuildOptions
 from twinjit.errors import CompilerCrashed, MemoryLimitError
@@ -63,8 +65,7 @@ def describe(
     """
     text = tail(output)
     ending = Ending.of(os.waitstatus_to_exitcode(status), page.read(), text)
-    reproducer = Reproducer.of_now(source, options, limits, ending, text)
-    saved, how = _save(reproducer, settings.crash_dir)
+    saved, how = _save(partial(Reproducer.of_now, source, options, limits, ending, text), settings)
     kind = MemoryLimitError if ending.is_out_of_memory else CompilerCrashed
     return kind(
         f"compiling {source.name} ended the process that did it: {ending}"
@@ -91,12 +92,13 @@ def _advice(ending: Ending, limits: Limits) -> str:
     )
 
 
-def _save(reproducer: Reproducer, folder: str | None) -> tuple[str | None, str]:
+def _save(make: Callable[[], Reproducer], settings: Settings) -> tuple[str | None, str]:
     """Return the path of what was saved, and what to say of it."""
-    if folder is None:
+    if settings.crash_dir is None:
         return None, ""
     try:
-        path = save_reproducer(reproducer, folder)
-    except OSError as error:
+        path = save_reproducer(make(), settings.crash_dir)
+    # Of a process that can open no file, modules cannot be imported either.
+    except (OSError, ImportError) as error:
         return None, f"; its reproducer cannot be saved: {error}"
     return path, f"; to have it crash again: twinjit reproduce-crash {path}"

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 
 from twinjit.errors import CompilationTimeoutError, ExecutorError
+from twinjit.forks import held_off
 from twinjit.workers.cause import find_cause
 from twinjit.workers.crash import tail
 from twinjit.workers.ending import Ending
+from twinjit.workers.interpreter import search_path
 from twinjit.workers.page import CrashPage
 from twinjit.workers.reproducer import Reproducer
 
@@ -79,15 +82,16 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
 
 
 def _start(page: CrashPage, said: int) -> subprocess.Popen[bytes]:
-    arguments = [sys.executable, "-c", _COMMAND, str(page.fd), *sys.path]
+    arguments = [sys.executable, "-c", _COMMAND, str(page.fd), *search_path()]
     try:
-        return subprocess.Popen(  # noqa: S603 -- it is this very interpreter
-            arguments,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=said,
-            pass_fds=(page.fd,),
-        )
+        with held_off():  # a child would keep the pipes open
+            return subprocess.Popen(  # noqa: S603 -- it is this very interpreter
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                pass_fds=(page.fd,),
+            )
     except OSError as error:
         raise ExecutorError(f"cannot start {sys.executable!r} to compile in: {error}") from error
 
@@ -96,7 +100,7 @@ def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | 
     text = job.to_json()
     try:
         answer, _ = process.communicate(
-            b"%d\n" % len(text) + text + job.source.data, timeout=timeout
+            b"%d\n" % len(text) + text + job.source.data, timeout=_waitable(timeout)
         )
     except subprocess.TimeoutExpired:
         raise CompilationTimeoutError(
@@ -105,6 +109,11 @@ def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | 
     finally:
         process.kill()  # nothing where it has ended
     return answer
+
+
+def _waitable(seconds: float | None) -> float | None:
+    """Give what the system can wait for: not centuries."""
+    return None if seconds is None or seconds > threading.TIMEOUT_MAX else seconds
 
 
 def _judge(code: int, page: CrashPage, answer: bytes, output: str) -> Isolated:

@@ -15,9 +15,11 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from twinjit.errors import ExecutorError, ForkError
+from twinjit.forks import held_off
 from twinjit.settings import environment_of_workers
 from twinjit.toolchain import TOOLCHAIN
 from twinjit.workers.crash import CrashPage
+from twinjit.workers.interpreter import python, search_path
 from twinjit.workers.messages import BrokenMessage, Message, receive, send
 
 __all__ = ["Check", "Worker", "WorkerEnded", "Zygote", "ZygoteEnded"]
@@ -66,11 +68,15 @@ class Zygote:
     """The process that workers are forked from.
 
     Requests can be made as soon as this object exists; they are met once `launch` has been called.
+    Its descriptors go with the object: threads may be using them when another one ends it.
     """
 
     def __init__(self) -> None:
-        self._control, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._held = ExitStack()
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control, self._theirs = map(self._held.enter_context, pair)
         self._output = _memory_file("twinjit-zygote")
+        self._held.callback(os.close, self._output)
         self._process: subprocess.Popen[bytes] | None = None
 
     def launch(self) -> None:
@@ -82,7 +88,7 @@ class Zygote:
             If that is not possible here.
         """
         try:
-            self._process = self._start(_python())
+            self._process = self._start(python())
         except OSError as error:
             raise ExecutorError(
                 f"cannot start {sys.executable!r} for isolated workers: {error}; give "
@@ -98,12 +104,13 @@ class Zygote:
             held.callback(os.close, owner)
             passed = [_moved_up(each, held) for each in (self._theirs.fileno(), owner)]
             told = {
-                "path": [each for each in sys.path if os.path.isabs(each)],
+                "path": [each for each in search_path() if os.path.isabs(each)],
                 "file": package.__file__,
                 "folders": list(package.__path__),
                 "descriptors": passed,
             }
             bytecode = ["-B"] if sys.dont_write_bytecode else []
+            held.enter_context(held_off())  # a child would keep `_theirs` and others open
             return subprocess.Popen(  # noqa: S603 -- Python, with nothing of the user's
                 [python, "-I", *bytecode, "-c", _BOOTSTRAP, json.dumps(told)],
                 stdin=subprocess.DEVNULL,
@@ -140,26 +147,23 @@ class Zygote:
 
     def end(self) -> None:
         """End the process, and with it all workers; any number of times."""
-        self._control.close()
+        with suppress(OSError):  # it is closed in a forked child
+            self._control.shutdown(socket.SHUT_RDWR)
         if self._process:
             try:
                 self._process.wait(_END_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        self._close()
 
     def abandon(self) -> None:
         """Let go of it in a forked child, whose it is not."""
         if self._process:
             self._process.returncode = 0  # nobody here can wait for it
-        self._close()
+        self._held.close()
 
-    def _close(self) -> None:
-        self._control.close()
-        self._theirs.close()
-        output, self._output = self._output, -1
-        _close(output)
+    def __del__(self) -> None:
+        self._held.close()
 
 
 class Worker:
@@ -190,7 +194,8 @@ class Worker:
         OSError
             If this process can have no more descriptors.
         """
-        with ExitStack() as theirs:
+        # A child forked in between would keep `theirs` open, and nobody be told of a worker's end.
+        with held_off(), ExitStack() as theirs:
             with ExitStack() as undo:
                 channel, channel_there = _pair(undo, theirs, socket.SOCK_STREAM)
                 reports, reports_there = _pair(undo, theirs, socket.SOCK_SEQPACKET)
@@ -358,27 +363,3 @@ def _moved_up(descriptor: int, held: ExitStack) -> int:
     copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
     held.callback(os.close, copy)
     return copy
-
-
-def _python() -> str:
-    """Say which program is Python.
-
-    Raises
-    ------
-    ExecutorError
-        If none is known.
-    """
-    if not hasattr(os, "pidfd_open"):
-        raise ExecutorError("isolated workers need Linux; give executor='thread'")
-    if getattr(sys, "frozen", False):
-        raise ExecutorError(
-            "isolated workers need a Python interpreter to start, which an application frozen into "
-            "one file has not; give executor='thread'"
-        )
-    if not sys.executable:
-        raise ExecutorError(
-            "isolated workers need a Python interpreter to start, and the application that embeds "
-            "this one names none: set sys.executable to the path of one of the same version, or "
-            "give executor='thread'"
-        )
-    return sys.executable
