@@ -251,6 +251,7 @@ def test_a_child_forked_while_a_worker_starts_hides_no_crash() -> None:
         def fork():
             children.append(os.fork())
             if not children[-1]:
+                signal.alarm(60)  # whatever becomes of the parent
                 signal.pause()
 
         def forking():
