@@ -24,7 +24,6 @@ from twinjit.errors import (
     ParseError,
     PipelineError,
     TwinjitError,
-    UnsupportedProgramError,
 )
 from twinjit.report import Clock
 from twinjit.source import open_source
