@@ -77,9 +77,9 @@ class LlvmSubject:
         report = {"pipeline": "llvm", "language": "llvm", "phases": dict(self._clock.phases)}
         return artifact_of(compiled, key, options, report, extras)
 
-    def written(self) -> tuple[bytes, str]:
-        """Write the program down as it was handed in, and its name."""
-        return self._bytes.data, self._bytes.name
+    def written(self) -> bytes:
+        """Write the program down as it was handed in."""
+        return self._bytes.data
 
     def close(self) -> None:
         """Let go of the module."""

@@ -77,6 +77,9 @@ class LiveModule:
 
     language: ClassVar[Language] = "mlir"
 
+    name: ClassVar[str] = "<module>"
+    """For diagnostics."""
+
 
 Source = SourceBytes | LiveModule
 

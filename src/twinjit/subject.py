@@ -175,14 +175,13 @@ class LocalSubject:
             self.program, key, self.resolved, self._options, self._clock, self._stop
         )
 
-    def written(self) -> tuple[bytes, str]:
-        """Write the program down as bytecode, with the places that errors name, and its name."""
-        name = self.source.name if isinstance(self.source, SourceBytes) else "<module>"
+    def written(self) -> bytes:
+        """Write the program down as bytecode, with the places that errors name."""
         try:
-            return bytecode_with_places(self.program, self._options.policy), name
+            return bytecode_with_places(self.program, self._options.policy)
         except TwinjitError:
             if isinstance(self.source, SourceBytes) and self.source.bundle is None:
-                return self.source.data, name
+                return self.source.data
             raise
 
     def close(self) -> None:

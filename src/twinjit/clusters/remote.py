@@ -136,8 +136,7 @@ class RemoteSubject:
                 raise error
 
     def _job(self, key: Key) -> Job:
-        program, name = self._local.written()
-        seconds = self._stop.seconds_left
+        program, name, seconds = self._local.written(), self.source.name, self._stop.seconds_left
         return Job(program, name, self._options, frame(key.parts), seconds, self.source.language)
 
 
