@@ -18,6 +18,7 @@ nb::dict poolStatsToPython() {
   result["idle"] = stats.idle;
   result["leased"] = stats.leased;
   result["idle_bytes"] = stats.idleBytes;
+  result["leased_bytes"] = stats.leasedBytes;
   result["made"] = stats.made;
   result["recycled_by_uses"] = stats.recycledByUses;
   result["recycled_by_growth"] = stats.recycledByGrowth;
@@ -38,7 +39,8 @@ void releaseContextsToPython(bool givesBack) {
 void bindPool(nb::module_ &m) {
   m.def("pool_stats", &poolStatsToPython, nb::sig("def pool_stats() -> dict[str, int]"),
         "Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the "
-        "former, as measured; and since the process began, how many were ``made``, and how many "
+        "former, and ``leased_bytes`` that the latter had when they were taken, as measured; and "
+        "since the process began, how many were ``made``, and how many "
         "were not kept since they were used often (``recycled_by_uses``), had grown "
         "(``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. "
         "Holds the GIL.");
