@@ -88,7 +88,7 @@ def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence
     Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. Releases the GIL.
     """
 
-def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: str) -> None:
+def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: bytes) -> None:
     """
     Tell perf (by /tmp/perf-PID.map, by a file below a directory) or gdb of all code that is loaded from now on. Holds the GIL.
     """
