@@ -42,7 +42,7 @@ class Dask:
         """Run a job."""
         key = name or f"twinjit-{uuid4()}"
         try:
-            # Not again where it ended its worker, as it would end the next.
+            # Only the scheduler's allowed-failures keep what ended its worker from the next.
             future = self._client.submit(run, job, key=key, retries=0)
         except Exception as error:
             raise lost_by("the Dask cluster", error) from error

@@ -156,6 +156,6 @@ def in_words(error: BaseException) -> str:
 def lost_by(engine: str, error: Exception) -> ExecutorError:
     """Tell of what only an engine of several machines can have raised, since `run` does not."""
     return ExecutorError(
-        f"{engine} lost the compilation: {in_words(error)}. Its workers need the "
-        "same release of Twinjit, and their logs say more"
+        f"{engine} lost the compilation: {in_words(error).rstrip('.')}. Its workers need the same "
+        "release of Twinjit, and their logs say more"
     )
