@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from twinjit.errors import ExecutorError, ForkError
 from twinjit.settings import environment_of_workers
@@ -21,6 +21,8 @@ from twinjit.workers.crash import CrashPage
 from twinjit.workers.messages import BrokenMessage, Message, receive, send
 
 __all__ = ["Check", "Worker", "WorkerEnded", "Zygote", "ZygoteEnded"]
+
+T = TypeVar("T")
 
 Check = Callable[[], None]
 """Raises what is to end a wait."""
@@ -232,8 +234,8 @@ class Worker:
         self.page.clear()
         return not _is_readable(self._pidfd, 0)
 
-    def exchange(self, message: Message, check: Check) -> Message:
-        """Ask, and wait for the answer.
+    def exchange(self, message: Message, check: Check, read: Callable[[Message], T]) -> T:
+        """Ask, wait for the answer, and read it.
 
         Whatever else is raised, by `check` for instance, the worker is of no use afterwards.
 
@@ -242,19 +244,20 @@ class Worker:
         WorkerEnded
             If it ended before it had answered.
         ExecutorError
-            If it answers nonsense.
+            If it answers nonsense, for which `read` raises BrokenMessage.
         ForkError
             In a child that was forked meanwhile.
         """
         self.is_busy = True
         try:
             answer = self._exchange(message, check)
+            if answer is None:
+                raise self._ended(check)
+            told = read(answer)
         except BrokenMessage as error:
             raise ExecutorError(f"a worker has lost its mind: {error}") from error
-        if answer is None:
-            raise self._ended(check)
         self.is_busy = False
-        return answer
+        return told
 
     def _exchange(self, message: Message, check: Check) -> Message | None:
         def wait(writing: bool) -> None:
