@@ -96,7 +96,7 @@ def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence
 def malloc_address() -> int:
     """Address of the C library's ``malloc``. Holds the GIL."""
 
-def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: str) -> None:
+def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: bytes) -> None:
     """
     Tell perf (by /tmp/perf-PID.map, by a file below a directory) or gdb of all code that is loaded from now on. Holds the GIL.
     """
