@@ -11,7 +11,7 @@ from twinjit.constants import LIFTED_SECTION, LiftedConstant
 from twinjit.errors import ArtifactError, ExecutorError
 from twinjit.key import Key
 from twinjit.lazily import lazily
-from twinjit.lowering import ResolvedPipeline, compile_program
+from twinjit.lowering import Imports, ResolvedPipeline, compile_program
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.stop import Stop
@@ -85,9 +85,15 @@ class BuildOptions:
             *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
         )
 
-    def key(self, fingerprint: bytes | None, resolved: ResolvedPipeline) -> Key:
-        """Make a program's key, which for one without a fingerprint only describes the artifact."""
-        return Key((("mlir", fingerprint or b""), *resolved.key_parts, *self.parts))
+    def key(
+        self, fingerprint: bytes | None, resolved: ResolvedPipeline, library: bytes | None = None
+    ) -> Key:
+        """Make a program's key, which for one without a fingerprint only describes the artifact.
+
+        `library` is the digest of what can be imported into it, or None.
+        """
+        imports = () if library is None else (("library", library),)
+        return Key((("mlir", fingerprint or b""), *imports, *resolved.key_parts, *self.parts))
 
 
 def read_built(entry: bytes, key: Key, maker: str) -> Artifact:
@@ -121,6 +127,7 @@ def build_artifact(
     key: Key,
     resolved: ResolvedPipeline,
     options: BuildOptions,
+    imports: Imports | None,
     clock: Clock,
     stop: Stop,
 ) -> Artifact:
@@ -132,6 +139,8 @@ def build_artifact(
         In a private context.
     key, resolved
         Of this program under `options`.
+    imports
+        What can be imported into it.
     clock
         The phases are entered here.
     stop
@@ -146,7 +155,13 @@ def build_artifact(
     """
     extras = confirmation.to_section(program, options.policy) if options.keeps_program else {}
     compiled = compile_program(
-        program, resolved.pipeline, options.target, options.opt_level, options.policy, stop
+        program,
+        resolved.pipeline,
+        options.target,
+        options.opt_level,
+        options.policy,
+        imports,
+        stop,
     )
     if compiled.lifted:
         extras[LIFTED_SECTION] = LiftedConstant.to_section(compiled.lifted)
@@ -155,7 +170,11 @@ def build_artifact(
         key=key,
         object_code=compiled.object_code,
         signatures=[signature.to_json() for signature in compiled.signatures],
-        report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
+        report={
+            "pipeline": resolved.pipeline.name,
+            "phases": dict(clock.phases),
+            **({"imported": len(compiled.imported)} if compiled.imported else {}),
+        },
         target=machine.to_section(options.target),
         extras=extras,
     )

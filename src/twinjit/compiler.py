@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.build import BuildOptions
@@ -20,6 +21,7 @@ from twinjit.options import (
     check_timeout,
     choose_target,
     choose_workers,
+    join_libraries,
     open_shared_store,
     open_store,
     open_tracer,
@@ -37,6 +39,7 @@ from twinjit.target import Target
 if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
     from twinjit.jobs.jobs import Jobs
+    from twinjit.library import Library
     from twinjit.memory import MemoryReport
 
 __all__ = ["Compiler"]
@@ -78,6 +81,9 @@ class Compiler:
     max_workers
         How many programs that were submitted are compiled at a time; by default what `settings`
         says.
+    libraries
+        What all programs may import functions from: a `Library`, or several, searched in order
+        (``docs/library.md``).
     trace
         Path of a file to write a trace of all calls to, for Perfetto and Chrome, with ``%p`` for
         the number of the process; by default what `settings` says.
@@ -115,6 +121,7 @@ class Compiler:
         executor: object = None,
         trace: str | os.PathLike[str] | None = None,
         max_workers: int | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
@@ -125,6 +132,7 @@ class Compiler:
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
         self.max_workers = choose_workers(max_workers, settings)
+        self._libraries = join_libraries(libraries)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
         show_code(settings)
@@ -144,7 +152,12 @@ class Compiler:
         self._is_closed = False
 
     def compile(
-        self, program: object, *, language: str = "auto", timeout: float | None = None
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        timeout: float | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
@@ -159,6 +172,8 @@ class Compiler:
         timeout
             Seconds after which compiling stops, often within the pass that runs then; None for no
             limit.
+        libraries
+            What it may import functions from, in place of what the compiler has.
 
         Raises
         ------
@@ -171,7 +186,9 @@ class Compiler:
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, or `timeout` no time.
+            If `language` is not a language, `timeout` no time, or `libraries` has something else.
+        LibraryError
+            If a library cannot be read, or the program needs a copy of what cannot be copied.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -180,7 +197,7 @@ class Compiler:
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        return self._engine.compile(self._open(program, language), clock, stop)
+        return self._engine.compile(self._open(program, language, libraries), clock, stop)
 
     def submit(
         self,
@@ -189,6 +206,7 @@ class Compiler:
         language: str = "auto",
         priority: int = 0,
         timeout: float | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> CompileFuture:
         """Have a program compiled in the background.
 
@@ -198,7 +216,7 @@ class Compiler:
 
         Parameters
         ----------
-        program, language
+        program, language, libraries
             As for `compile`.
         priority
             The highest is compiled first; equals in the order of submission.
@@ -223,7 +241,7 @@ class Compiler:
         """
         check_priority(priority)
         check_timeout(timeout)
-        source, request = self._engine.take(self._open(program, language))
+        source, request = self._engine.take(self._open(program, language, libraries))
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -320,7 +338,13 @@ class Compiler:
         """Close; after an exception, cancel."""
         self.close(cancel=error is not None)
 
-    def explain(self, program: object, *, language: str = "auto") -> Explanation:
+    def explain(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> Explanation:
         """Say how a program would be looked up, compiling nothing.
 
         Raises
@@ -330,9 +354,15 @@ class Compiler:
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.explain(self._open(program, language))
+        return self._engine.explain(self._open(program, language, libraries))
 
-    def would_hit(self, program: object, *, language: str = "auto") -> bool:
+    def would_hit(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
 
         What is found is examined, but neither loaded nor counted as a lookup.
@@ -344,7 +374,7 @@ class Compiler:
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.would_hit(self._open(program, language))
+        return self._engine.would_hit(self._open(program, language, libraries))
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.
@@ -393,7 +423,14 @@ class Compiler:
         if self._is_closed:
             raise ExecutorError("the compiler is closed, and takes no more programs")
 
-    def _open(self, program: object, language: str) -> Source:
+    def _open(
+        self,
+        program: object,
+        language: str,
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> Source:
         self._check_open()
         keeps_locations = self.policy.locations == "keep"
-        return open_source(program, language=language, locations=keeps_locations)
+        source = open_source(program, language=language, locations=keeps_locations)
+        joined = self._libraries if libraries is None else join_libraries(libraries)
+        return replace(source, libraries=joined) if joined else source

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from twinjit._native import _llvm
@@ -13,13 +14,14 @@ from twinjit.errors import CompilationError, Diagnostic, PipelineError
 from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
 from twinjit.policy import Policy
 from twinjit.signature import Signature
+from twinjit.source import Linkable
 from twinjit.stop import Stop
 from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["Compiled", "ResolvedPipeline", "compile_program", "resolve_pipeline"]
+__all__ = ["Compiled", "Imports", "ResolvedPipeline", "compile_program", "resolve_pipeline"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,26 @@ def _identify(pipeline: Pipeline) -> ResolvedPipeline:
 
 
 @dataclass(frozen=True)
+class Imports:
+    """What can be imported into one program.
+
+    Attributes
+    ----------
+    libraries
+        Where from.
+    names
+        The functions that the program calls and does not define.
+    """
+
+    libraries: Linkable
+    names: tuple[str, ...]
+
+    def digest(self) -> bytes | None:
+        """Digest all that can be imported; None where that is nothing."""
+        return self.libraries.digest(self.names)
+
+
+@dataclass(frozen=True)
 class Compiled:
     """What the native core made of a program.
 
@@ -102,12 +124,15 @@ class Compiled:
         Seconds spent, by phase.
     lifted
         The large constants that the code looks for outside of the object.
+    imported
+        The functions of libraries that became part of it.
     """
 
     object_code: bytes
     signatures: tuple[Signature, ...]
     phases: Mapping[str, float]
     lifted: tuple[LiftedConstant, ...] = ()
+    imported: tuple[str, ...] = ()
 
 
 def compile_program(
@@ -116,6 +141,7 @@ def compile_program(
     target: Target,
     opt_level: int,
     policy: Policy,
+    imports: Imports | None,
     stop: Stop,
 ) -> Compiled:
     """Compile a program; consumes it.
@@ -130,6 +156,8 @@ def compile_program(
         The pass pipeline.
     target, opt_level, policy
         As for `Compiler`.
+    imports
+        What can be imported into it.
     stop
         Ends the work early where that is asked for.
 
@@ -151,7 +179,11 @@ def compile_program(
         if lifted:
             error.diagnostics += (_note_on(lifted),)
         raise
-    object_code, slots, optimise, codegen = _llvm.emit(
+    phases = {"passes": passes, "translate": translate}
+    imported: tuple[str, ...] = ()
+    if imports:
+        bitcode, imported, phases["libraries"] = _imported(bitcode, imports, target)
+    object_code, slots, phases["optimise"], phases["codegen"] = _llvm.emit(
         bitcode, entries, target.triple, target.cpu, target.features, opt_level, stop
     )
     return Compiled(
@@ -160,12 +192,23 @@ def compile_program(
             each.with_convention(slots[each.name]) if each.name in slots else each
             for each in signatures
         ),
-        {"passes": passes, "translate": translate, "optimise": optimise, "codegen": codegen},
+        phases,
         tuple(
             LiftedConstant(name, type_, size, alignment)
             for name, type_, size, alignment, _ in lifted
         ),
+        imported,
     )
+
+
+def _imported(
+    bitcode: bytes, imports: Imports, target: Target
+) -> tuple[bytes, tuple[str, ...], float]:
+    """Import, and say which functions, and in how many seconds."""
+    _llvm.note_phase("libraries")
+    start = perf_counter()
+    bitcode, imported = imports.libraries.import_into(bitcode, imports.names, target.triple)
+    return bitcode, imported, perf_counter() - start
 
 
 _NOTED = 5

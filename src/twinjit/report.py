@@ -26,8 +26,8 @@ class Report:
     phases
         Seconds by phase, in order; a phase that did not run is absent. ``wait`` (for another
         process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
-        a process), ``parse``, ``fingerprint``,
-        ``passes``, ``translate``, ``optimise``, ``codegen``, ``load``, ``publish``.
+        a process), ``parse``, ``fingerprint``, ``passes``, ``translate``, ``libraries`` (importing
+        their functions), ``optimise``, ``codegen``, ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name.
     object_bytes
@@ -35,6 +35,8 @@ class Report:
     cached
         Whether the artifact is in a store; False for a program without an identity, and where
         caching is off.
+    imported
+        Functions of libraries that became part of the program.
     """
 
     tier: Tier
@@ -43,6 +45,7 @@ class Report:
     pipeline: str = ""
     object_bytes: int = 0
     cached: bool = True
+    imported: int = 0
 
     def __str__(self) -> str:
         phases = ", ".join(f"{name} {1e3 * value:.2f} ms" for name, value in self.phases.items())
@@ -50,6 +53,7 @@ class Report:
             f"{self.tier} in {1e3 * self.seconds:.3f} ms"
             + (f" ({phases})" if phases else "")
             + f"; {self.object_bytes} bytes of object code; pipeline {self.pipeline}"
+            + (f"; {self.imported} functions imported" if self.imported else "")
         )
 
 

@@ -214,3 +214,57 @@ class Module:
 
 def parse_module(source: bytes, name: str) -> Module:
     """Parse and verify LLVM IR text or bitcode. Releases the GIL."""
+
+class BitcodeFiles:
+    """Files of bitcode to open a library of. Used by one thread at a time."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, name: str, data: bytes) -> None:
+        """Copy the bytes of a file. Holds the GIL."""
+
+    def identity(self) -> bytes:
+        """Digest of all bytes, in order. Holds the GIL."""
+
+def summarised_modules(index: bytes) -> list[str]:
+    """
+    Paths of the modules that a ThinLTO summary index is about, sorted. Releases the GIL.
+    """
+
+class Library:
+    """
+    Bitcode whose functions can become part of programs. Any number of threads may use one. All release the GIL.
+    """
+
+    def __init__(self, files: BitcodeFiles, summary: bytes | None, policy: tuple[float, float, float] | None, context_bytes: int) -> None:
+        """
+        Take files, leaving none there. `policy` has the most instructions, the decay, and the bytes of constants that cost as much as an instruction; None to copy all that is reachable.
+        """
+
+    def functions(self) -> list[str]:
+        """The functions that are defined for others, sorted."""
+
+    def explain(self, names: list[str]) -> list[tuple[str, int, str | None, float, float, int, int, int, str]]:
+        """
+        Decisions, nearest first: name; number of the caller's, or -1; file, None where there is none; limit and cost in instructions; instructions; bytes of constants; number of functions and constants that come along; why it is not imported, or empty.
+        """
+
+    def digest(self, names: list[str]) -> bytes | None:
+        """
+        Digest of all that can be imported for these names; None where none is defined.
+        """
+
+    def externals(self, names: list[str]) -> list[str]:
+        """
+        What programs declare that import these names, and the library does not define.
+        """
+
+    def import_into(self, bitcode: bytes, names: list[str], triple: str) -> tuple[bytes, list[str]]:
+        """
+        Import functions into a program; return its bitcode, and which were imported.
+        """
+
+    def printed(self) -> list[str]:
+        """
+        The library's modules as they are in all contexts that nobody uses now.
+        """

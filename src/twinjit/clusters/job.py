@@ -9,10 +9,11 @@ from typing import Any
 from twinjit.artifact import encode
 from twinjit.build import BuildOptions
 from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
+from twinjit.forks import held_off
 from twinjit.key import Key
 from twinjit.plain import error_to_plain
 from twinjit.report import Clock
-from twinjit.source import SourceBytes
+from twinjit.source import Linkable, SourceBytes
 from twinjit.stop import stop_after
 from twinjit.subject import LocalSubject
 
@@ -35,6 +36,8 @@ class Job:
         The parts of the key that the code will be kept under, framed as ``key.py`` says.
     seconds
         How long it may take once it has begun; None for no limit.
+    libraries
+        What it may import functions from, as `Linkable.to_plain` gives it.
     """
 
     program: bytes
@@ -42,6 +45,7 @@ class Job:
     options: BuildOptions
     key: bytes
     seconds: float | None
+    libraries: list[dict[str, Any]] | None = None
 
     def to_bytes(self) -> bytes:
         """Write the job down: a JSON object of all but the program, a newline, and the program.
@@ -54,6 +58,7 @@ class Job:
             "options": self.options.to_plain(),
             "key": self.key.hex(),
             "seconds": self.seconds,
+            "libraries": self.libraries,
         }
         return json.dumps(header, separators=(",", ":")).encode() + b"\n" + self.program
 
@@ -71,7 +76,8 @@ class Job:
             told = json.loads(header)
             options = BuildOptions.from_plain(told["options"])
             key = bytes.fromhex(told["key"])
-            return cls(program, told["name"], options, key, told["seconds"])
+            libraries = told["libraries"]
+            return cls(program, told["name"], options, key, told["seconds"], libraries)
         except (ValueError, TypeError, KeyError) as error:
             raise ExecutorError(
                 f"the job is not of this release of Twinjit: {error!r}. Install the same release "
@@ -98,11 +104,19 @@ def run(data: bytes) -> dict[str, Any]:
 
 
 def _compile(job: Job) -> bytes:
-    source = SourceBytes(job.program, job.name)
+    source = SourceBytes(job.program, job.name, libraries=_opened(job.libraries))
     subject = LocalSubject(source, Clock(), stop_after(job.seconds), job.options)
-    key = job.options.key(subject.fingerprint, subject.resolved)
+    key = job.options.key(subject.fingerprint, subject.resolved, subject.imports)
     _check_key(key, job.key)
     return encode(subject.build(key))
+
+
+def _opened(libraries: list[dict[str, Any]] | None) -> Linkable | None:
+    if libraries is None:
+        return None
+    with held_off():  # what few need costs none else
+        from twinjit.library import Libraries
+    return Libraries.from_plain(libraries)
 
 
 def _check_key(key: Key, wanted: bytes) -> None:

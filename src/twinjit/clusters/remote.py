@@ -96,7 +96,15 @@ class RemoteSubject(LocalSubject):
 
     def _job(self, key: Key) -> Job:
         program, name = self._written()
-        return Job(program, name, self._options, frame(key.parts), self._stop.seconds_left)
+        libraries = self.source.libraries
+        return Job(
+            program,
+            name,
+            self._options,
+            frame(key.parts),
+            self._stop.seconds_left,
+            libraries.to_plain() if libraries else None,
+        )
 
     def _written(self) -> tuple[bytes, str]:
         """Write the program down as bytecode, with the places that errors name."""

@@ -94,6 +94,12 @@ class WorkerSubject:
             raise error_from_plain(told["unresolved"])
         return jobs.resolved_from_plain(told["resolved"])
 
+    @property
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        told = self._read.header["imports"]
+        return None if told is None else bytes.fromhex(told)
+
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return Constants(tuple(self._read.header["types"]), tuple(self._read.sections))
@@ -125,7 +131,8 @@ class WorkerSubject:
         source = self.source
         if isinstance(source, SourceBytes):
             return source, False
-        return SourceBytes(_written(source, self._clock), jobs.LIVE), True
+        written = _written(source, self._clock)
+        return SourceBytes(written, jobs.LIVE, libraries=source.libraries), True
 
     @lazily
     def _read(self) -> Message:

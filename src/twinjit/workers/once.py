@@ -42,7 +42,7 @@ def _compile(job: Reproducer) -> bytes:
     kind = WrittenSubject if job.source.name == LIVE else LocalSubject
     subject = kind(job.source, Clock(), stop_after(None), job.options)
     try:
-        subject.build(job.options.key(subject.fingerprint, subject.resolved))
+        subject.build(job.options.key(subject.fingerprint, subject.resolved, subject.imports))
     except TwinjitError as error:
         return b"\1" + str(error).encode(errors="backslashreplace")
     return b"\0"
