@@ -2,6 +2,7 @@
 #include "common/bytes_python.h"
 #include "common/raise.h"
 #include "forks/work.h"
+#include "library/comparison.h"
 #include "library/library.h"
 
 #include <nanobind/nanobind.h>
@@ -54,6 +55,16 @@ nb::tuple importToPython(Library &library, const nb::bytes &bitcode, const Names
   llvm::StringRef program = view(bitcode); // immutable, and held by the caller
   auto imported = unwrap(compilerWork([&] { return library.importInto(program, names, triple); }));
   return nb::make_tuple(toBytes(imported.bitcode), imported.functions);
+}
+
+nb::tuple compareToPython(Comparison &comparison, const std::string &way, const std::string &name) {
+  auto sample = unwrap(compilerWork([&] {
+    return comparison.import(way == "ours"     ? Comparison::Way::Ours
+                             : way == "reload" ? Comparison::Way::Reload
+                                               : Comparison::Way::Clone,
+                             name);
+  }));
+  return nb::make_tuple(sample.seconds, decoded(sample.text));
 }
 
 void bindFiles(nb::module_ &module) {
@@ -121,15 +132,29 @@ void bind(nb::module_ &module) {
                    "tuple[bytes, list[str]]"),
            "Import functions into a program; return its bitcode, and which were imported.")
       .def(
-          "printed",
+          "open_all",
+          [](Library &library) { return unwrap(compilerWork([&] { return library.openAll(); })); },
+          "Read the symbols of all modules, to measure that; return how many there are.")
+      .def(
+          "module_digests",
           [](Library &library) {
             nb::list result;
-            for (const std::string &text : compilerWork([&] { return library.printed(); }))
-              result.append(decoded(text));
+            for (const auto &[name, digest] :
+                 unwrap(compilerWork([&] { return library.moduleDigests(); })))
+              result.append(nb::make_tuple(decoded(name), toBytes(digest)));
             return result;
           },
-          nb::sig("def printed(self) -> list[str]"),
-          "The library's modules as they are in all contexts that nobody uses now.");
+          nb::sig("def module_digests(self) -> list[tuple[str, bytes]]"),
+          "The library's modules as they are in all contexts that nobody uses now, read in full: "
+          "names, and digests of what LLVM prints, to see that they do not change.");
+  nb::class_<Comparison>(module, "ImportComparison",
+                         "Ways to have a library's function in a program, to measure. Used by one "
+                         "thread at a time.")
+      .def(nb::init<const Library &>(), "library"_a, nb::keep_alive<1, 2>())
+      .def("sample", &compareToPython, "way"_a, "name"_a,
+           nb::sig("def sample(self, way: str, name: str) -> tuple[float, str]"),
+           "Import a function into an empty program in the way ``ours``, ``reload`` or ``clone``; "
+           "return the seconds, and the program as text. Releases the GIL.");
 }
 
 } // namespace twinjit::library

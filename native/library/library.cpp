@@ -1,6 +1,7 @@
 #include "library/library.h"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -242,16 +243,32 @@ Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
   return result;
 }
 
-std::vector<std::string> Library::printed() {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::vector<std::string> texts;
+Outcome<size_t> Library::openAll() {
+  Lease lease(*this);
+  for (uint32_t file = 0; file != files.size(); ++file)
+    if (auto module = (*lease).open(file); !module)
+      return module.failure();
+  return files.size();
+}
+
+Outcome<std::vector<std::pair<std::string, Digest>>> Library::moduleDigests() {
+  std::lock_guard<std::mutex> lock(mutex); // for long, unlike all else
+  std::vector<std::pair<std::string, Digest>> digests;
   for (const auto &loaded : idle)
-    for (const auto &module : loaded->all())
-      if (module) {
-        llvm::raw_string_ostream stream(texts.emplace_back());
-        module->print(stream, nullptr);
-      }
-  return texts;
+    for (const auto &module : loaded->all()) {
+      if (!module)
+        continue;
+      for (llvm::Function &function : *module)
+        if (llvm::Error error = function.materialize())
+          return Failure{Kind::Library, llvm::toString(std::move(error))};
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      module->print(stream, nullptr);
+      FieldHasher hasher;
+      hasher.string(text);
+      digests.emplace_back(module->getModuleIdentifier(), hasher.finish());
+    }
+  return digests;
 }
 
 } // namespace twinjit::library

@@ -33,6 +33,11 @@ public:
         contextBytes(contextBytes) {}
 
   const BitcodeFiles &bitcode() const { return files; }
+  std::optional<uint32_t> fileOf(llvm::StringRef name) const { return index.fileOf(name); }
+
+  /// Read the symbols of all modules in one context, which takes longer than what is needed; return
+  /// how many there are.
+  Outcome<size_t> openAll();
 
   /// Decide on functions; all fail with Kind::Library.
   Outcome<std::vector<Decision>> explain(const std::vector<std::string> &names);
@@ -48,8 +53,9 @@ public:
   Outcome<Imported> importInto(llvm::StringRef bitcode, const std::vector<std::string> &names,
                                const std::string &triple);
 
-  /// Print the modules of all contexts that nobody uses now, with those functions that were read.
-  std::vector<std::string> printed();
+  /// Read the modules of all contexts that nobody uses now in full; give their names, and digests
+  /// of them as text. Fails with Kind::Library.
+  Outcome<std::vector<std::pair<std::string, Digest>>> moduleDigests();
 
 private:
   friend class Lease;

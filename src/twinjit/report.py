@@ -26,8 +26,9 @@ class Report:
     phases
         Seconds by phase, in order; a phase that did not run is absent. ``wait`` (for another
         process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
-        a process), ``parse``, ``fingerprint``, ``passes``, ``translate``, ``libraries`` (importing
-        their functions), ``optimise``, ``codegen``, ``load``, ``publish``.
+        a process), ``parse``, ``fingerprint``,
+        ``passes``, ``translate``, ``libraries`` (importing their functions), ``optimise``,
+        ``codegen``, ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name.
     object_bytes
@@ -37,6 +38,9 @@ class Report:
         caching is off.
     imported
         Functions of libraries that became part of the program.
+    promoted
+        The report of the optimised code that took this one's place (``tier_up``); None where none
+        has.
     """
 
     tier: Tier
@@ -46,6 +50,7 @@ class Report:
     object_bytes: int = 0
     cached: bool = True
     imported: int = 0
+    promoted: Report | None = None
 
     def __str__(self) -> str:
         phases = ", ".join(f"{name} {1e3 * value:.2f} ms" for name, value in self.phases.items())

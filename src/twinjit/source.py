@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.forks import held_off
@@ -100,6 +100,9 @@ class LiveModule:
     capsule: object
     owner: object
     libraries: Linkable | None = None
+
+    name: ClassVar[str] = "<module>"
+    """For diagnostics."""
 
 
 Source = SourceBytes | LiveModule

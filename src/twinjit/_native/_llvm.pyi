@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 
@@ -181,6 +181,16 @@ class Function:
     def address(self) -> int:
         """Address of its ``void(uint64_t *slots)`` entry."""
 
+    def count_calls(self, calls: int, callback: Callable[[], object], /) -> None:
+        """
+        Call back, once and without arguments, before the last of so many calls from now on. What the callback raises is unraisable; it must not hold the function, which would leak.
+        """
+
+    def replace_code(self, image: Image, /) -> None:
+        """
+        Have later calls run the entry of another image, whose code takes and gives the same. The former code lives as long as the function. Raises ArtifactError where there is none.
+        """
+
 def check_convention(name: str, arguments: Sequence[object], results: Sequence[object], slots: tuple[int, int] | None) -> str:
     """
     Why ``Function`` would refuse a description (its parameters are the same); empty where it would not. Holds the GIL.
@@ -264,7 +274,24 @@ class Library:
         Import functions into a program; return its bitcode, and which were imported.
         """
 
-    def printed(self) -> list[str]:
+    def open_all(self) -> int:
         """
-        The library's modules as they are in all contexts that nobody uses now.
+        Read the symbols of all modules, to measure that; return how many there are.
+        """
+
+    def module_digests(self) -> list[tuple[str, bytes]]:
+        """
+        The library's modules as they are in all contexts that nobody uses now, read in full: names, and digests of what LLVM prints, to see that they do not change.
+        """
+
+class ImportComparison:
+    """
+    Ways to have a library's function in a program, to measure. Used by one thread at a time.
+    """
+
+    def __init__(self, library: Library) -> None: ...
+
+    def sample(self, way: str, name: str) -> tuple[float, str]:
+        """
+        Import a function into an empty program in the way ``ours``, ``reload`` or ``clone``; return the seconds, and the program as text. Releases the GIL.
         """

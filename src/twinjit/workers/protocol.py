@@ -10,8 +10,9 @@ request                                                    answer
 ``{"do": "read", "options": …, "source": …,                ``{"fingerprint": hexadecimal or null,
 "memory": bytes or null,                                   "why_unknown": text, "phases": …,
 "directory": text or null}``; the program                  "resolved": … or "unresolved": an error,
-                                                           "types": [text]}``; a section for each
-                                                           large constant, of these types
+                                                           "types": [text], "imports": hexadecimal
+                                                           or null}``; a section for each large
+                                                           constant, of these types
 ``{"do": "judge"}``; an entry                              ``{"verdict": text}``
 ``{"do": "build"}``; the key's framing                     ``{"phases": …, "retires": bool}``: the
                                                            worker has had enough; an entry
