@@ -3,6 +3,7 @@
 #include "common/symbols.h"
 
 #include "llvm/IR/Instructions.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 namespace twinjit::library {
@@ -40,7 +41,7 @@ llvm::GlobalValue *Transplant::place(const llvm::GlobalValue &source) {
 bool Transplant::add(const Plan &plan) {
   llvm::GlobalValue *root = place(*plan.root);
   if (!root->isDeclaration()) {
-    map[plan.root] = root;
+    placed[plan.root] = root;
     return false;
   }
   bool isSame = root->getValueType() == plan.root->getValueType() &&
@@ -52,18 +53,18 @@ bool Transplant::add(const Plan &plan) {
     root->eraseFromParent();
     root = made;
   }
-  map[plan.root] = root;
+  placed[plan.root] = root;
   for (const llvm::Function *function : plan.functions)
-    if (llvm::WeakTrackingVH &known = map[function]; !known)
+    if (llvm::GlobalValue *&known = placed[function]; !known)
       known = create(*function, librarySymbol(function->getName()));
   for (const llvm::GlobalVariable *variable : plan.variables)
-    if (llvm::WeakTrackingVH &known = map[variable]; !known)
+    if (llvm::GlobalValue *&known = placed[variable]; !known)
       known = create(*variable, librarySymbol(variable->getName()));
   plans.push_back(&plan);
   return true;
 }
 
-void Transplant::define(const llvm::Function &source, llvm::Function &target) {
+void Transplant::define(const llvm::Function &source, llvm::Function &target, Map &map) {
   auto argument = target.arg_begin();
   for (const llvm::Argument &original : source.args())
     map[&original] = &*argument++;
@@ -72,7 +73,8 @@ void Transplant::define(const llvm::Function &source, llvm::Function &target) {
                           returns);
 }
 
-void Transplant::define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target) {
+void Transplant::define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target,
+                        Map &map) {
   target.copyAttributesFrom(&source);
   target.setInitializer(llvm::MapValue(source.getInitializer(), map));
 }
@@ -92,27 +94,47 @@ void Transplant::setLinkage(const Plan &plan, const llvm::GlobalValue &source,
     target.setName(programSymbol(source.getName()));
 }
 
-void Transplant::finish() {
+/// Values that the map will have: growing it costs as much as filling it.
+unsigned Transplant::expectedValues() const {
+  uint64_t count = placed.size();
   for (const Plan *plan : plans) {
-    for (const llvm::GlobalValue *external : plan->externals)
-      if (llvm::WeakTrackingVH &known = map[external]; !known)
-        known = place(*external);
+    count += plan->instructions + plan->externals.size();
+    for (const llvm::Function *function : plan->functions)
+      count += function->size() + function->arg_size();
+  }
+  return static_cast<unsigned>(count);
+}
+
+void Transplant::fill(Map &map) const {
+  for (auto [source, target] : placed)
+    map[source] = target;
+  for (const Plan *plan : plans)
     for (const llvm::MDNode *node : plan->distinct)
       map.MD()[node].reset(const_cast<llvm::MDNode *>(node));
+}
+
+void Transplant::finish() {
+  for (const Plan *plan : plans)
+    for (const llvm::GlobalValue *external : plan->externals)
+      if (llvm::GlobalValue *&known = placed[external]; !known)
+        known = place(*external);
+  unsigned values = expectedValues();
+  Map map(llvm::PowerOf2Ceil(values + values / 2)); // a third of the buckets stays free
+  fill(map);
+  for (const Plan *plan : plans) {
+    for (const llvm::GlobalVariable *variable : plan->variables)
+      if (auto *target = llvm::cast<llvm::GlobalVariable>(placed[variable]);
+          !target->hasInitializer())
+        define(*variable, *target, map);
+    for (const llvm::Function *function : plan->functions)
+      if (auto *target = llvm::cast<llvm::Function>(placed[function]); target->empty())
+        define(*function, *target, map);
   }
   for (const Plan *plan : plans) {
     for (const llvm::GlobalVariable *variable : plan->variables)
-      if (auto *target = llvm::cast<llvm::GlobalVariable>(map[variable]); !target->hasInitializer())
-        define(*variable, *target);
+      setLinkage(*plan, *variable, *placed[variable]);
     for (const llvm::Function *function : plan->functions)
-      if (auto *target = llvm::cast<llvm::Function>(map[function]); target->empty())
-        define(*function, *target);
-  }
-  for (const Plan *plan : plans) {
-    for (const llvm::GlobalVariable *variable : plan->variables)
-      setLinkage(*plan, *variable, *llvm::cast<llvm::GlobalValue>(map[variable]));
-    for (const llvm::Function *function : plan->functions)
-      setLinkage(*plan, *function, *llvm::cast<llvm::GlobalValue>(map[function]));
+      setLinkage(*plan, *function, *placed[function]);
   }
   llvm::NamedMDNode *units = program.getNamedMetadata("llvm.dbg.cu"); // cloning makes an empty one
   if (units && units->getNumOperands() == 0)

@@ -3,6 +3,7 @@
 
 #include "library/plan.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -30,16 +31,20 @@ public:
   void finish();
 
 private:
+  using Map = llvm::ValueToValueMapTy;
+
   llvm::GlobalValue *place(const llvm::GlobalValue &source);
+  void fill(Map &map) const;
   llvm::GlobalValue *create(const llvm::GlobalValue &source, const llvm::Twine &name);
-  void define(const llvm::Function &source, llvm::Function &target);
-  void define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target);
+  void define(const llvm::Function &source, llvm::Function &target, Map &map);
+  void define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target, Map &map);
+  unsigned expectedValues() const;
   void setLinkage(const Plan &plan, const llvm::GlobalValue &source, llvm::GlobalValue &target);
 
   llvm::Module &program;
   Linkage linkage;
   std::vector<const Plan *> plans;
-  llvm::ValueToValueMapTy map;
+  llvm::DenseMap<const llvm::GlobalValue *, llvm::GlobalValue *> placed;
 };
 
 } // namespace twinjit::library
