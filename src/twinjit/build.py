@@ -10,8 +10,9 @@ from twinjit.artifact import Artifact, decode
 from twinjit.constants import LIFTED_SECTION, LiftedConstant
 from twinjit.errors import ArtifactError, ExecutorError
 from twinjit.key import Key
+from twinjit.language import Language
 from twinjit.lazily import lazily
-from twinjit.lowering import Imports, ResolvedPipeline, compile_program
+from twinjit.lowering import Compiled, Imports, ResolvedPipeline, compile_program
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.stop import Stop
@@ -21,7 +22,7 @@ from twinjit.toolchain import TOOLCHAIN
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["BuildOptions", "build_artifact", "read_built"]
+__all__ = ["BuildOptions", "artifact_of", "build_artifact", "read_built"]
 
 # The version of what artifacts mean and no build in the key tells: how calls pass arguments
 # (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
@@ -86,14 +87,18 @@ class BuildOptions:
         )
 
     def key(
-        self, fingerprint: bytes | None, resolved: ResolvedPipeline, library: bytes | None = None
+        self,
+        fingerprint: bytes | None,
+        resolved: ResolvedPipeline,
+        language: Language = "mlir",
+        library: bytes | None = None,
     ) -> Key:
         """Make a program's key, which for one without a fingerprint only describes the artifact.
 
-        `library` is the digest of what can be imported into it, or None.
+        `library` is the digest of what can be imported into it; None for nothing.
         """
         imports = () if library is None else (("library", library),)
-        return Key((("mlir", fingerprint or b""), *imports, *resolved.key_parts, *self.parts))
+        return Key(((language, fingerprint or b""), *imports, *resolved.key_parts, *self.parts))
 
 
 def read_built(entry: bytes, key: Key, maker: str) -> Artifact:
@@ -163,18 +168,26 @@ def build_artifact(
         imports,
         stop,
     )
-    if compiled.lifted:
-        extras[LIFTED_SECTION] = LiftedConstant.to_section(compiled.lifted)
     clock.split(compiled.phases)
+    report = {"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)}
+    return artifact_of(compiled, key, options, report, extras)
+
+
+def artifact_of(
+    compiled: Compiled,
+    key: Key,
+    options: BuildOptions,
+    report: dict[str, Any],
+    extras: dict[str, bytes],
+) -> Artifact:
+    """Put together what a compilation gave, and sections of the program."""
+    if compiled.lifted:
+        extras = {**extras, LIFTED_SECTION: LiftedConstant.to_section(compiled.lifted)}
     return Artifact.build(
         key=key,
         object_code=compiled.object_code,
         signatures=[signature.to_json() for signature in compiled.signatures],
-        report={
-            "pipeline": resolved.pipeline.name,
-            "phases": dict(clock.phases),
-            **({"imported": len(compiled.imported)} if compiled.imported else {}),
-        },
+        report={**report, "imported": len(compiled.imported)} if compiled.imported else report,
         target=machine.to_section(options.target),
         extras=extras,
     )

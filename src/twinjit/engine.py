@@ -14,7 +14,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 
-from twinjit import reader
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.confirmation import FalseHits
@@ -178,7 +177,7 @@ class Engine:
             if self._options.policy.constants == "lift" or self._confirm == "always":
                 return source, None
         # What another pipeline reads may have changed since another compilation began.
-        is_closed = self._options.pipeline in (AUTO, *NAMED_PIPELINES)
+        is_closed = source.language == "llvm" or self._options.pipeline in (AUTO, *NAMED_PIPELINES)
         return source, self._request(source, Clock()) if is_closed else None
 
     def close(self) -> None:
@@ -221,7 +220,6 @@ class Engine:
         if isinstance(source, CapturedModule):
             return self._of_live(source.fingerprint, source)
         if isinstance(source, SourceBytes):
-            reader.check_is_mlir(source)
             return self._hasher.of_source(source)
         load_mlir(clock)
         return self._of_live(live_fingerprint(source, self._options.policy, stop), source)
@@ -253,7 +251,8 @@ class Engine:
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
-        key = self._options.key(subject.fingerprint, resolved, subject.imports)
+        language = subject.source.language
+        key = self._options.key(subject.fingerprint, resolved, language, subject.imports)
         why = subject.why_unknown
         if resolved.file_reader and not why:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
@@ -322,7 +321,8 @@ class Engine:
     ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
-        key = self._options.key(fingerprint, resolved, subject.imports)
+        language = subject.source.language
+        key = self._options.key(fingerprint, resolved, language, subject.imports)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
             self._count("uncacheable")

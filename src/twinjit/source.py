@@ -101,6 +101,8 @@ class LiveModule:
     owner: object
     libraries: Linkable | None = None
 
+    language: ClassVar[Language] = "mlir"
+
     name: ClassVar[str] = "<module>"
     """For diagnostics."""
 

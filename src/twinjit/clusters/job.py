@@ -11,11 +11,12 @@ from twinjit.build import BuildOptions
 from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
 from twinjit.forks import held_off
 from twinjit.key import Key
+from twinjit.language import Language
 from twinjit.plain import error_to_plain
 from twinjit.report import Clock
 from twinjit.source import Linkable, SourceBytes
 from twinjit.stop import stop_after
-from twinjit.subject import LocalSubject
+from twinjit.subject import open_local
 
 __all__ = ["Job", "run"]
 
@@ -27,7 +28,7 @@ class Job:
     Attributes
     ----------
     program
-        Bytecode or text.
+        Text, bytecode or bitcode.
     name
         What diagnostics call it.
     options
@@ -36,6 +37,8 @@ class Job:
         The parts of the key that the code will be kept under, framed as ``key.py`` says.
     seconds
         How long it may take once it has begun; None for no limit.
+    language
+        Of the program.
     libraries
         What it may import functions from, as `Linkable.to_plain` gives it.
     """
@@ -45,6 +48,7 @@ class Job:
     options: BuildOptions
     key: bytes
     seconds: float | None
+    language: Language = "mlir"
     libraries: list[dict[str, Any]] | None = None
 
     def to_bytes(self) -> bytes:
@@ -58,6 +62,7 @@ class Job:
             "options": self.options.to_plain(),
             "key": self.key.hex(),
             "seconds": self.seconds,
+            "language": self.language,
             "libraries": self.libraries,
         }
         return json.dumps(header, separators=(",", ":")).encode() + b"\n" + self.program
@@ -76,8 +81,8 @@ class Job:
             told = json.loads(header)
             options = BuildOptions.from_plain(told["options"])
             key = bytes.fromhex(told["key"])
-            libraries = told["libraries"]
-            return cls(program, told["name"], options, key, told["seconds"], libraries)
+            language, libraries = told["language"], told["libraries"]
+            return cls(program, told["name"], options, key, told["seconds"], language, libraries)
         except (ValueError, TypeError, KeyError) as error:
             raise ExecutorError(
                 f"the job is not of this release of Twinjit: {error!r}. Install the same release "
@@ -104,9 +109,9 @@ def run(data: bytes) -> dict[str, Any]:
 
 
 def _compile(job: Job) -> bytes:
-    source = SourceBytes(job.program, job.name, libraries=_opened(job.libraries))
-    subject = LocalSubject(source, Clock(), stop_after(job.seconds), job.options)
-    key = job.options.key(subject.fingerprint, subject.resolved, subject.imports)
+    source = SourceBytes(job.program, job.name, job.language, libraries=_opened(job.libraries))
+    subject = open_local(source, Clock(), stop_after(job.seconds), job.options)
+    key = job.options.key(subject.fingerprint, subject.resolved, job.language, subject.imports)
     _check_key(key, job.key)
     return encode(subject.build(key))
 

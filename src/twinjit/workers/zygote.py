@@ -98,7 +98,7 @@ def _load() -> None:
     subject = LocalSubject(SourceBytes(text, "<warm-up>"), Clock(), Stop(), options)
     for name in NAMED_PIPELINES:  # each takes milliseconds, once
         resolve_pipeline(name, subject.program)
-    subject.build(options.key(subject.fingerprint, subject.resolved, subject.imports))
+    subject.build(options.key(subject.fingerprint, subject.resolved))
     subject.close()
 
 
