@@ -20,10 +20,23 @@ public:
     library.idle.pop_back();
   }
   ~Lease() {
-    if (!loaded || loaded->programBytes() > library.contextBytes)
-      return; // the next work begins a new one, and reads what it needs
+    std::unique_ptr<LoadedModules> spent;
+    {
+      std::lock_guard<std::mutex> lock(library.mutex);
+      if (!library.spent.empty()) {
+        spent = std::move(library.spent.back());
+        library.spent.pop_back();
+      }
+      if (loaded) {
+        bool isSpent = loaded->programBytes() > library.contextBytes;
+        (isSpent ? library.spent : library.idle).push_back(std::move(loaded));
+      }
+    }
+    // All at once would take a tenth of a second. The next work reads what it needs anew.
+    if (!spent || !spent->shrink())
+      return;
     std::lock_guard<std::mutex> lock(library.mutex);
-    library.idle.push_back(std::move(loaded));
+    library.spent.push_back(std::move(spent));
   }
   Lease(const Lease &) = delete;
   Lease &operator=(const Lease &) = delete;

@@ -74,9 +74,10 @@ private:
   /// Guards what follows. Nothing is read from bitcode meanwhile.
   std::mutex mutex;
   std::vector<std::unique_ptr<LoadedModules>> idle;
-  llvm::StringMap<std::unique_ptr<Facts>> facts; // by name; null where it is not defined
-  llvm::StringMap<Digest> digests;               // of units, by name
-  llvm::StringMap<std::optional<Digest>> roots;  // of all that a name leads to
+  std::vector<std::unique_ptr<LoadedModules>> spent; // dropped bit by bit, as others are used
+  llvm::StringMap<std::unique_ptr<Facts>> facts;     // by name; null where it is not defined
+  llvm::StringMap<Digest> digests;                   // of units, by name
+  llvm::StringMap<std::optional<Digest>> roots;      // of all that a name leads to
 };
 
 } // namespace twinjit::library

@@ -48,6 +48,18 @@ Outcome<const Plan *> LoadedModules::plan(uint32_t file, llvm::StringRef name) {
   return plan.get();
 }
 
+bool LoadedModules::shrink() {
+  constexpr size_t kAtOnce = 4; // less than a millisecond
+  plans.clear();
+  for (size_t dropped = 0; dropped != kAtOnce;) {
+    if (modules.empty())
+      return false;
+    dropped += modules.back() != nullptr;
+    modules.pop_back();
+  }
+  return true;
+}
+
 Outcome<std::unique_ptr<llvm::Module>> LoadedModules::readProgram(llvm::StringRef bitcode) {
   programSize += bitcode.size();
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "twinjit"), context);

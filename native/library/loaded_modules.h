@@ -36,6 +36,9 @@ public:
   /// The modules that were read, by number of their file; null where one was not.
   const std::vector<std::unique_ptr<llvm::Module>> &all() const { return modules; }
 
+  /// Drop some of the modules; false if there are none left. Nothing can be read afterwards.
+  bool shrink();
+
   llvm::LLVMContext &getContext() { return context; }
 
   /// Bytes of programs that were read here. Of each, its constants, types and metadata stay.
