@@ -162,6 +162,9 @@ void bind(nb::module_ &module); // native/llvmir/bindings.cpp
 namespace twinjit::forks {
 void bind(nb::module_ &module); // native/forks/bindings.cpp
 }
+namespace twinjit::library {
+void bind(nb::module_ &module); // native/library/bindings.cpp
+}
 namespace twinjit::crash {
 void bind(nb::module_ &module); // native/crash/bindings.cpp
 }
@@ -287,4 +290,5 @@ NB_MODULE(_llvm, m) {
   crash::bind(m);
   call::bind(m);
   llvmir::bind(m);
+  library::bind(m);
 }

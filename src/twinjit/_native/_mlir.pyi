@@ -97,6 +97,11 @@ class Program:
     def signatures(self) -> list[dict[str, object]]:
         """Parameters and results of the functions that callers may enter."""
 
+    def declarations(self) -> list[str]:
+        """
+        Symbols of the functions that the program calls and leaves to others to define. Releases the GIL.
+        """
+
     def normalise(self, policy: str, stop: twinjit._native._llvm.Stop | None = None) -> list[tuple[str, str, int, int, str]]:
         """
         Bring the program to the form that it shares with all that are the same under a policy. Returns the large constants that became external variables, in canonical order: the variable's name, the elements' type, size and alignment in bytes, and the function they are in. Releases the GIL.

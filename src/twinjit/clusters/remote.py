@@ -108,6 +108,11 @@ class RemoteSubject:
         """The pipeline that it gets."""
         return self._local.resolved
 
+    @property
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        return self._local.imports
+
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return self._local.constants()
@@ -138,8 +143,16 @@ class RemoteSubject:
                 raise error
 
     def _job(self, key: Key) -> Job:
-        program, name, seconds = self._local.written(), self.source.name, self._stop.seconds_left
-        return Job(program, name, self._options, frame(key.parts), seconds, self.source.language)
+        libraries = self.source.libraries
+        return Job(
+            self._local.written(),
+            self.source.name,
+            self._options,
+            frame(key.parts),
+            self._stop.seconds_left,
+            self.source.language,
+            libraries.to_plain() if libraries else None,
+        )
 
 
 def _error_in(answer: object) -> TwinjitError | None:

@@ -97,6 +97,12 @@ class WorkerSubject:
             raise copy(resolved)  # to raise an exception writes to it
         return resolved
 
+    @property
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        told = self._read.header["imports"]
+        return None if told is None else bytes.fromhex(told)
+
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return self._read.constants
@@ -127,7 +133,8 @@ class WorkerSubject:
         source = self.source
         if isinstance(source, SourceBytes):
             return source, False
-        return SourceBytes(_written(source, self._clock), protocol.LIVE), True
+        written = _written(source, self._clock)
+        return SourceBytes(written, protocol.LIVE, libraries=source.libraries), True
 
     @lazily
     def _read(self) -> answers.Read:
