@@ -12,15 +12,16 @@ from twinjit.errors import ExecutorError, ParseError
 from twinjit.lowering import ResolvedPipeline
 from twinjit.pipeline import Pipeline
 from twinjit.plain import error_to_plain
-from twinjit.workers import answers, jobs
+from twinjit.workers import answers, protocol
 from twinjit.workers.messages import BrokenMessage, Message
 
 RESOLVED = ResolvedPipeline(Pipeline("std", "canonicalize", "x"), (("a", "b"),), "", True)
 READ = {
     "fingerprint": "00ff",
+    "imports": None,
     "why_unknown": "",
     "phases": {"parse": 0.5},
-    "resolved": jobs.resolved_to_plain(RESOLVED),
+    "resolved": protocol.resolved_to_plain(RESOLVED),
     "types": ["i8"],
 }
 UNRESOLVED: dict[str, Any] = {

@@ -36,6 +36,8 @@ class Read:
         Seconds, by name.
     resolved
         The pipeline that it gets, or why it gets none.
+    imports
+        Digest of what can be imported into it; None without libraries.
     constants
         Those that the policy takes for parameters.
     """
@@ -44,23 +46,24 @@ class Read:
     why_unknown: str
     phases: dict[str, float]
     resolved: ResolvedPipeline | TwinjitError
+    imports: bytes | None
     constants: Constants
 
     @classmethod
     def of(cls, message: Message) -> Read:
         """Make it of an answer."""
         told = message.header
-        fingerprint = told["fingerprint"]
         types = tuple(_text(each) for each in told["types"])
         if len(types) != len(message.sections):
             raise ValueError("other constants than their types")
         return cls(
-            None if fingerprint is None else bytes.fromhex(fingerprint),
+            _digest(told["fingerprint"]),
             _text(told["why_unknown"]),
             _phases(told["phases"]),
             error_from_plain(told["unresolved"])
             if "unresolved" in told
             else protocol.resolved_from_plain(told["resolved"]),
+            _digest(told["imports"]),
             Constants(types, tuple(message.sections)),
         )
 
@@ -129,6 +132,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"no text: {value!r}")
     return value
+
+
+def _digest(told: Any) -> bytes | None:
+    return None if told is None else bytes.fromhex(told)
 
 
 def _phases(told: Any) -> dict[str, float]:

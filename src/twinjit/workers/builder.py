@@ -100,8 +100,7 @@ class WorkerSubject:
     @property
     def imports(self) -> bytes | None:
         """Digest of what can be imported into it."""
-        told = self._read.header["imports"]
-        return None if told is None else bytes.fromhex(told)
+        return self._read.imports
 
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
