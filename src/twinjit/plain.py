@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from twinjit import errors
+from twinjit.code_difference import CodeDifference
 from twinjit.errors import Diagnostic, TwinjitError
 
 __all__ = ["error_from_plain", "error_to_plain"]
@@ -27,7 +28,9 @@ def error_to_plain(error: TwinjitError) -> dict[str, Any]:
         "message": error.message,
         "diagnostics": [asdict(each) for each in error.diagnostics],
         "attributes": {
-            name: value for name, value in vars(error).items() if name not in _EVERYWHERE
+            name: value.to_data() if isinstance(value, CodeDifference) else value
+            for name, value in vars(error).items()
+            if name not in _EVERYWHERE
         },
     }
 
@@ -46,8 +49,12 @@ def error_from_plain(data: dict[str, Any]) -> TwinjitError:
         diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
         if not (isinstance(kind, type) and issubclass(kind, TwinjitError)):
             raise TypeError(f"{data['class']!r} is no class of ours")
-        return kind(message, diagnostics=diagnostics, **data["attributes"])
-    except (KeyError, TypeError) as error:
+        attributes = data["attributes"]
+        if attributes.get("difference"):
+            found = CodeDifference.from_data(attributes["difference"])
+            attributes = {**attributes, "difference": found}
+        return kind(message, diagnostics=diagnostics, **attributes)
+    except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not an error: {data!r}") from error
 
 
