@@ -16,6 +16,7 @@ from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.confirmation import FalseHits
 from twinjit.constants import NO_CONSTANTS, Constants
+from twinjit.errors import ReproducibilityError
 from twinjit.executable import Executable, LoadedCode
 from twinjit.explanation import Explanation
 from twinjit.forks import fork_lock
@@ -37,7 +38,10 @@ from twinjit.turns import Turns
 
 __all__ = ["COUNTED", "Engine"]
 
-COUNTED = ("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted")
+COUNTED = (
+    *("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted"),
+    "checked",
+)
 """The events that an `Engine` counts; see `Compiler.stats`."""
 
 
@@ -174,7 +178,7 @@ class Engine:
         request = self._request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
-            return self._deliver(*found, clock)
+            return self._deliver(*found, subject, clock)
         if request is None or self._confirm == "always":
             return self._compile_missed(subject, request, clock, stop)
         # Whoever waits need not even read the program then.
@@ -183,7 +187,7 @@ class Engine:
                 clock.lap("wait")
                 found = self._find_by_request(request, subject)
             if found:
-                return self._deliver(*found, clock)
+                return self._deliver(*found, subject, clock)
             waits = outcome != "timed out"
             return self._compile_missed(subject, request, clock, stop, waits=waits)
 
@@ -265,7 +269,7 @@ class Engine:
             artifact = subject.build(key)
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
-            return self._deliver(code, "compiled", clock)
+            return self._deliver(code, "compiled", subject, clock)
         with self._turns.of_key(key.digest, stop, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
@@ -276,7 +280,7 @@ class Engine:
             self._remember(request, subject, code)
             if resolved.is_self_contained:
                 self.index.publish(request, key.digest)
-        return self._deliver(code, tier, clock)
+        return self._deliver(code, tier, subject, clock)
 
     def _publish(self, artifact: Artifact, constants: Constants, clock: Clock) -> LoadedCode:
         """Link a new artifact, and only then, since it may lack symbols, keep it."""
@@ -288,8 +292,12 @@ class Engine:
 
     # Accounts
 
-    def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
+    def _deliver(self, code: LoadedCode, tier: Tier, subject: Subject, clock: Clock) -> Executable:
+        if tier != "compiled":
+            self._check_hit(code, subject)
         self._count(tier)
+        if "check" in clock.phases:
+            self._count("checked")
         if self._store and tier != "disk":  # which the store counts by itself
             self._store.account.add(tier)
             if tier == "compiled":
@@ -300,6 +308,13 @@ class Engine:
                 tier, clock.seconds, clock.phases, code.pipeline, code.object_bytes, code.is_stored
             ),
         )
+
+    def _check_hit(self, code: LoadedCode, subject: Subject) -> None:
+        try:
+            subject.check_hit(code.artifact)
+        except ReproducibilityError:
+            self.tiers.forget(code)  # which of the two is right cannot be told
+            raise
 
     def _count(self, event: str) -> None:
         with self._lock:

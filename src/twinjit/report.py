@@ -27,7 +27,8 @@ class Report:
         Seconds by phase, in order; a phase that did not run is absent. ``wait`` (for another
         process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
         a process), ``parse``, ``fingerprint``,
-        ``passes``, ``translate``, ``optimise``, ``codegen``, ``load``, ``publish``.
+        ``passes``, ``translate``, ``optimise``, ``codegen``, ``check`` (compiling once more, and
+        comparing), ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name.
     object_bytes

@@ -86,6 +86,15 @@ class Subject(Protocol):
             As `build_artifact` does.
         """
 
+    def check_hit(self, artifact: Artifact) -> None:
+        """Compile it again, where that is due, and compare with what was found; may consume it.
+
+        Raises
+        ------
+        ReproducibilityError
+            If these differ.
+        """
+
     def close(self) -> None:
         """Let go of the program; any number of times."""
 
@@ -95,6 +104,9 @@ class Builder(Protocol):
 
     def open(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         """Take a program for one call, of which `clock` times the phases and `stop` is the end."""
+
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> Subject:
+        """Take it a second time, to be compiled apart from the first: elsewhere, if it can be."""
 
     def close(self) -> None:
         """End what was started; any number of times. Nothing can be compiled afterwards."""
@@ -109,6 +121,12 @@ class LocalBuilder:
     def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
         """Take a program for one call."""
         return LocalSubject(source, clock, stop, self._options)
+
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+        """Take it a second time, into a context that the first does not have."""
+        subject = self.open(source, clock, stop)
+        subject.fingerprint  # noqa: B018 -- it is read now, while the first has its context
+        return subject
 
     def close(self) -> None:
         """Do nothing: there is nothing to end."""
@@ -163,6 +181,9 @@ class LocalSubject:
         return build_artifact(
             self.program, key, self.resolved, self._options, self._clock, self._stop
         )
+
+    def check_hit(self, artifact: Artifact) -> None:
+        """Do nothing: that is for those of `checking`."""
 
     def close(self) -> None:
         """Let go of the program."""

@@ -64,12 +64,18 @@ class RemoteBuilder:
         """Take a program for one call."""
         return RemoteSubject(source, clock, stop, self._options, self._cluster)
 
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> RemoteSubject:
+        """Take it a second time, for a job that is not the first's."""
+        return _SecondSubject(source, clock, stop, self._options, self._cluster)
+
     def close(self) -> None:
         """Do nothing: the engine is the user's."""
 
 
 class RemoteSubject(LocalSubject):
     """A program that a cluster compiles; see `Subject`."""
+
+    _kind = "twinjit"  # of jobs, in their names
 
     def __init__(
         self, source: Source, clock: Clock, stop: Stop, options: BuildOptions, cluster: Cluster
@@ -79,7 +85,7 @@ class RemoteSubject(LocalSubject):
 
     def build(self, key: Key) -> Artifact:
         """Have it compiled; the program here is kept."""
-        name = None if self.fingerprint is None else f"twinjit-{key.hex}"
+        name = None if self.fingerprint is None else f"{self._kind}-{key.hex}"
         attempts = _ATTEMPTS
         while True:
             answer = self._cluster.run(name, self._job(key).to_bytes(), self._stop)
@@ -107,6 +113,10 @@ class RemoteSubject(LocalSubject):
             if isinstance(self.source, SourceBytes) and self.source.bundle is None:
                 return self.source.data, name
             raise
+
+
+class _SecondSubject(RemoteSubject):
+    _kind = "twinjit-again"
 
 
 def _error_in(answer: object) -> TwinjitError | None:

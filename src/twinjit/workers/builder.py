@@ -44,6 +44,13 @@ class WorkerBuilder:
         """Take a program for one call. No process is started for that."""
         return WorkerSubject(source, clock, stop, self)
 
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> WorkerSubject:
+        """Take it a second time. It may get the first's worker, and so its context.
+
+        To hold one while it asks for another would be a deadlock where all have one.
+        """
+        return self.open(source, clock, stop)
+
     def close(self) -> None:
         """End the workers, unless other builders are open that use them."""
         self._is_closed = True
@@ -109,6 +116,9 @@ class WorkerSubject:
         self._give_back(answer)
         self._clock.split(answer.header["phases"])
         return read_built(answer.sections[0], key, "a worker")
+
+    def check_hit(self, artifact: Artifact) -> None:
+        """Do nothing: that is for those of `checking`."""
 
     def close(self) -> None:
         """Let go of the worker."""
