@@ -29,21 +29,26 @@ from twinjit.store.disk import Bad, DiskStore, Entry
 from twinjit.target import Target
 
 if TYPE_CHECKING:
+    from twinjit.code_difference import CodeDifference
     from twinjit.differ import Diff, Difference, diff
     from twinjit.jobs.future import CompileFuture
     from twinjit.memory import MemoryReport
     from twinjit.passes import release_contexts, run_passes
+    from twinjit.reproduction.outcome import ModeOutcome, Reproduction
+    from twinjit.reproduction.reproduce import reproduce
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
-    from twinjit.workers.reproduction import Reproduction, reproduce_crash
+    from twinjit.workers.reproduction import CrashReproduction, reproduce_crash
 
 __all__ = [
     "NAMED_PIPELINES",
     "Artifact",
     "Backend",
     "Bad",
+    "CodeDifference",
     "CompileFuture",
     "Compiler",
+    "CrashReproduction",
     "Diff",
     "Difference",
     "DiskStore",
@@ -53,6 +58,7 @@ __all__ = [
     "Key",
     "MemoryReport",
     "MissReason",
+    "ModeOutcome",
     "Pipeline",
     "Policy",
     "Report",
@@ -75,6 +81,7 @@ __all__ = [
     "parse_duration",
     "parse_size",
     "release_contexts",
+    "reproduce",
     "reproduce_crash",
     "run_passes",
 ]
@@ -90,7 +97,10 @@ _LATER = {
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",
-    **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
+    **dict.fromkeys(("CrashReproduction", "reproduce_crash"), "workers.reproduction"),
+    "CodeDifference": "code_difference",
+    **dict.fromkeys(("ModeOutcome", "Reproduction"), "reproduction.outcome"),
+    "reproduce": "reproduction.reproduce",
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twinjit.errors import CompilationTimeoutError, ExecutorError
@@ -41,14 +42,21 @@ class Isolated:
         What the program was refused with; empty where it was compiled, or the process crashed.
     output
         The end of what the process wrote to its standard error.
+    entry
+        The artifact that it was compiled to, as `encode` writes it; empty where there is none.
     """
 
     ending: Ending | None
     error: str
     output: str
+    entry: bytes = b""
 
 
-def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
+def compile_isolated(
+    job: Reproducer,
+    timeout: float | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Isolated:
     """Compile a program as it was compiled when it crashed.
 
     Parameters
@@ -57,6 +65,8 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
         The program and its options.
     timeout
         Seconds after which the process is ended; None for no limit.
+    environment
+        The process's; None for this one's.
 
     Raises
     ------
@@ -68,7 +78,7 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
     page = CrashPage.create()
     said = os.memfd_create("twinjit-stderr")
     try:
-        process = _start(page, said)
+        process = _start(page, said, environment)
         with process:
             answer = _answer(process, job, timeout)
         output = os.pread(said, os.fstat(said).st_size, 0)
@@ -78,7 +88,9 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
         page.close()
 
 
-def _start(page: CrashPage, said: int) -> subprocess.Popen[bytes]:
+def _start(
+    page: CrashPage, said: int, environment: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
     arguments = [sys.executable, "-c", _COMMAND, str(page.fd), *sys.path]
     try:
         return subprocess.Popen(  # noqa: S603 -- it is this very interpreter
@@ -86,6 +98,7 @@ def _start(page: CrashPage, said: int) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
+            env=environment,
             pass_fds=(page.fd,),
         )
     except OSError as error:
@@ -108,6 +121,8 @@ def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | 
 
 
 def _judge(code: int, page: CrashPage, answer: bytes, output: str) -> Isolated:
+    if code == 0 and answer[:1] == b"\0":
+        return Isolated(None, "", output, answer[1:])
     if code == 0 and answer:
         return Isolated(None, answer[1:].decode(errors="backslashreplace"), output)
     crash = page.read()
