@@ -29,6 +29,8 @@ from twinjit.report import Clock
 from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import LocalBuilder, LocalSubject
+from twinjit.workers.messages import Message
+from twinjit.workers.process import Check, Worker
 
 DOUBLE = "func.func @double(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }"
 OPTIONS = BuildOptions("auto", 3, twinjit.Target.host(), Policy())
@@ -237,6 +239,30 @@ def test_workers_of_which_there_is_one_for_many_threads() -> None:
         at_once(lambda number: compiler.compile(numbered(number)).add(1), 3)
         at_once(lambda number: compiler.compile(numbered(number)).add(1), 3)
     assert counts(compiler) == {"compiled": 3, "memory": 3, "checked": 6}
+
+
+def test_workers_do_not_wait_for_each_other() -> None:
+    """One who waits for the key has a worker, and who compiles wants two."""
+    with checking(executor="process", max_workers=1) as compiler:
+        for number in range(5):
+            spelled = [numbered(number) + "\n" * more for more in range(4)]
+            at_once(lambda index, texts=spelled: compiler.compile(texts[index]), 4)  # type: ignore[misc]
+    assert compiler.stats()["compiled"] == 5
+
+
+def test_the_second_has_a_worker_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    pids: list[int] = []
+    exchange = Worker.exchange
+
+    def noted(worker: Worker, message: Message, check: Check) -> Message:
+        if message.header["do"] == "build":
+            pids.append(worker.pid)
+        return exchange(worker, message, check)
+
+    monkeypatch.setattr(Worker, "exchange", noted)
+    with checking(executor="process", max_workers=1) as compiler:
+        compiler.compile(DOUBLE)
+    assert len(set(pids)) == 2
 
 
 def test_executors_of_others() -> None:

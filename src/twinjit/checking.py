@@ -122,8 +122,9 @@ class CheckingSubject:
         """
         again = self._builder.open_again(self.source, Clock(), self._stop)
         try:
+            second_key = self._key(again)  # it is read while the first has its context or worker
             artifact = self._subject.build(key)
-            second = again.build(self._key(again))
+            second = again.build(second_key)
         finally:
             again.close()
         self._compare(artifact, second, "compiling it twice gave different code")

@@ -10,7 +10,7 @@ from itertools import islice
 
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions, read_built
-from twinjit.errors import CompilationError, CompilerCrashed
+from twinjit.errors import CompilationError, CompilerCrashed, TwinjitError
 from twinjit.forks import held_off
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
@@ -48,10 +48,22 @@ class Trial:
         return _compile(self.source, self.options)
 
     def compile_others(self, start: int, count: int) -> None:
-        """Compile other programs for the same target."""
+        """Compile other programs for the same target.
+
+        Raises
+        ------
+        TwinjitError
+            If that fails, which says nothing of the program.
+        """
         options = replace(self.options, pipeline=AUTO, policy=Policy())
-        for source in islice(other_programs(start), count):
-            _compile(source, options)
+        try:
+            for source in islice(other_programs(start), count):
+                _compile(source, options)
+        except CompilationError as error:
+            raise TwinjitError(
+                f"what is compiled in between cannot be compiled for {self.options.target.cpu}: "
+                f"{error}"
+            ) from error
 
 
 def _compile(source: SourceBytes, options: BuildOptions) -> Artifact:

@@ -71,6 +71,6 @@ def other_programs(start: int) -> Iterator[SourceBytes]:
     number = start
     while True:
         template = _TEMPLATES[number % len(_TEMPLATES)]
-        text = template.format(n=number, width=8 + number % 57, size=3 + number % 29)
+        text = template.format(n=number, width=32 + number % 33, size=3 + number % 29)
         yield SourceBytes(text.encode(), f"<other program {number}>")
         number += 1

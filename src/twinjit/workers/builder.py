@@ -45,10 +45,7 @@ class WorkerBuilder:
         return WorkerSubject(source, clock, stop, self)
 
     def open_again(self, source: Source, clock: Clock, stop: Stop) -> WorkerSubject:
-        """Take it a second time. It may get the first's worker, and so its context.
-
-        To hold one while it asks for another would be a deadlock where all have one.
-        """
+        """Take it a second time. A thread that has a worker gets another at once."""
         return self.open(source, clock, stop)
 
     def close(self) -> None:
