@@ -16,7 +16,10 @@ from rich.table import Table
 
 from benchmarks.harness import Figures, machine
 
-NAMES = ("warm", "calls", "codegen", "identity", "store", "faults", "parallel", "reproduce", "soak")
+NAMES = (
+    *("warm", "calls", "codegen", "identity", "store", "faults", "parallel"),
+    *("tiers", "reproduce", "soak"),
+)
 
 _RESULTS = Path(__file__).parent / "results"
 

@@ -30,7 +30,7 @@ from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import LocalBuilder, LocalSubject
 from twinjit.workers.messages import Message
-from twinjit.workers.process import Check, Worker
+from twinjit.workers.worker_process import Check, Worker
 
 DOUBLE = "func.func @double(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }"
 OPTIONS = BuildOptions("auto", 3, twinjit.Target.host(), Policy())

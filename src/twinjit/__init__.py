@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from twinjit.reproduction.reproduce import reproduce
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
+    from twinjit.tierup import Candidate, TieredExecutable, TierUp
     from twinjit.workers.reproduction import CrashReproduction, reproduce_crash
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Artifact",
     "Backend",
     "Bad",
+    "Candidate",
     "CodeDifference",
     "CompileFuture",
     "Compiler",
@@ -68,6 +70,8 @@ __all__ = [
     "Signature",
     "StoreStats",
     "Target",
+    "TierUp",
+    "TieredExecutable",
     "Value",
     "compile",
     "default_compiler",
@@ -101,6 +105,7 @@ _LATER = {
     "CodeDifference": "code_difference",
     **dict.fromkeys(("ModeOutcome", "Reproduction"), "reproduction.outcome"),
     "reproduce": "reproduction.reproduce",
+    **dict.fromkeys(("Candidate", "TierUp", "TieredExecutable"), "tierup"),
 }
 
 

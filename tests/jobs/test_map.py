@@ -117,13 +117,13 @@ def held(compile_, text, others):
     """Have one program wait until so many others have been compiled."""
     ended = threading.Semaphore(0)
 
-    def compile_others_first(source, clock, stop):
+    def compile_others_first(source, *arguments):
         if source.data.decode() == text:
             for _ in range(others):
                 assert ended.acquire(timeout=60)
         else:
             ended.release()
-        return compile_(source, clock, stop)
+        return compile_(source, *arguments)
 
     return compile_others_first
 
