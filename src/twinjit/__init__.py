@@ -131,13 +131,13 @@ def _kept_compiler(options: tuple[tuple[str, Any], ...]) -> Compiler:
 
 
 def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
-    program: object, *, language: str = "auto", **options: Any
+    program: object, *, language: str = "auto", timeout: float | None = None, **options: Any
 ) -> Executable:
     """Return the executable of a program, compiling it if it is new.
 
     Parameters
     ----------
-    program, language
+    program, language, timeout
         As for `Compiler.compile`.
     **options
         As for `Compiler`. One compiler is kept for each set of options.
@@ -147,7 +147,7 @@ def compile(  # noqa: A001 -- the verb of the library; the builtin is not used h
     TwinjitError
         As for `Compiler.compile`.
     """
-    return default_compiler(**options).compile(program, language=language)
+    return default_compiler(**options).compile(program, language=language, timeout=timeout)
 
 
 def explain(program: object, *, language: str = "auto", **options: Any) -> Explanation:

@@ -9,8 +9,9 @@ from twinjit.engine import Engine
 from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, held_off
-from twinjit.options import check_priority, check_timeout
+from twinjit.options import check_priority
 from twinjit.source import Source
+from twinjit.stop import check_timeout
 
 if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
@@ -139,7 +140,7 @@ class BackgroundCompiler:
         ConfigError
             If `programs` is a single program.
         TwinjitError, OSError
-            As for `submit` and `compile`, the first error that there is.
+            As for `submit` and `compile`, the first error; a note (Python 3.11) says of which.
         """
         with held_off():
             from twinjit.jobs.mapping import compile_all
@@ -165,8 +166,9 @@ class BackgroundCompiler:
         with self._lock:
             self._is_closed = True
         if self._jobs:
-            self._jobs.close(cancel=cancel)
-        self._engine.close()
+            self._jobs.close(cancel=cancel, then=self._engine.close)
+        else:
+            self._engine.close()
 
     def _submitted(self) -> Jobs:
         if self._jobs:

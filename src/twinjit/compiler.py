@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from twinjit.background import BackgroundCompiler
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
+from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
@@ -17,7 +18,6 @@ from twinjit.forks import held_off
 from twinjit.observer import Observer
 from twinjit.options import (
     check_options,
-    check_timeout,
     choose_target,
     choose_workers,
     open_shared_store,
@@ -29,7 +29,7 @@ from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
-from twinjit.stop import stop_after
+from twinjit.stop import check_timeout, stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
 
@@ -200,6 +200,9 @@ class Compiler(BackgroundCompiler):
     def __exit__(self, error: object, *_: object) -> None:
         """Close; after an exception, cancel."""
         self.close(cancel=error is not None)
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutorError("a Compiler cannot be copied, nor sent to a process; make another")
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.

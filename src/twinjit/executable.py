@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NoReturn
 
 from twinjit import machine
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
-from twinjit.errors import ArtifactError, EntryNotFoundError, ObservationWarning, SignatureError
+from twinjit.errors import (
+    ArtifactError,
+    EntryNotFoundError,
+    ExecutorError,
+    ObservationWarning,
+    SignatureError,
+)
 from twinjit.key import Key
 from twinjit.report import Report
 from twinjit.signature import Signature
@@ -189,6 +196,12 @@ class Executable:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._code.signatures]
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutorError(
+            "an Executable is code in this process, and can neither be copied nor sent to another: "
+            "have that compile the program, whose code it finds in a store that both use"
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Executable) and self._code is other._code

@@ -120,8 +120,7 @@ def test_modules_that_differ_in_lifted_constants_share_no_future():
         ("\udc80", {}, ParseError),
         (adds(1), {"language": "c"}, ConfigError),
         (adds(1), {"priority": "high"}, ConfigError),
-        (adds(1), {"timeout": "1s"}, ConfigError),
-        (adds(1), {"timeout": float("nan")}, ConfigError),
+        (adds(1), {"priority": True}, ConfigError),
     ],
 )
 def test_what_cannot_be_taken_is_refused_at_once(compiler, program, options, error):
