@@ -6,6 +6,8 @@ the builder of a compiler, wherever that compiles.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from math import floor
 
@@ -18,7 +20,7 @@ from twinjit.errors import ReproducibilityError
 from twinjit.key import Key
 from twinjit.lowering import ResolvedPipeline
 from twinjit.report import Clock
-from twinjit.source import Source, SourceBytes
+from twinjit.source import Source
 from twinjit.stop import Stop
 from twinjit.subject import Builder, Subject
 
@@ -120,13 +122,9 @@ class CheckingSubject:
         ReproducibilityError
             If that gave different code.
         """
-        again = self._builder.open_again(self.source, Clock(), self._stop)
-        try:
-            second_key = self._key(again)  # it is read while the first has its context or worker
+        with self._again() as (again, second_key):  # while the first has its context or worker
             artifact = self._subject.build(key)
             second = again.build(second_key)
-        finally:
-            again.close()
         self._compare(artifact, second, "compiling it twice gave different code")
         return artifact
 
@@ -139,23 +137,29 @@ class CheckingSubject:
             If that gave other code than was found.
         """
         if self._builder.sample.picks(artifact.key_digest):
-            again = self._subject.build(self._key(self._subject))
-            self._compare(artifact, again, "compiling it again gave other code than was kept")
+            with self._again() as (again, key):
+                second = again.build(key)
+            self._compare(artifact, second, "compiling it again gave other code than was kept")
 
     def close(self) -> None:
         """Let go of the program."""
         self._subject.close()
 
-    def _key(self, subject: Subject) -> Key:
-        return self._builder.options.key(subject.fingerprint, subject.resolved)
+    @contextmanager
+    def _again(self) -> Iterator[tuple[Subject, Key]]:
+        """Read the program a second time, in a time of its own."""
+        again = self._builder.open_again(self.source, Clock(), self._stop)
+        try:
+            yield again, self._builder.options.key(again.fingerprint, again.resolved)
+        finally:
+            again.close()
 
     def _compare(self, first: Artifact, second: Artifact, what: str) -> None:
         difference = compare_artifacts(first, second)
         self._clock.lap("check")
         if difference:
-            name = self.source.name if isinstance(self.source, SourceBytes) else "<live module>"
             raise ReproducibilityError(
-                f"{name}, key {first.key_digest.hex()}: {what}, by a fault of a pass, MLIR, LLVM "
-                f"or Twinjit; nothing is kept of it: {difference}",
+                f"{self.source.name}, key {first.key_digest.hex()}: {what}, by a fault of a pass, "
+                f"MLIR, LLVM or Twinjit; nothing is kept of it: {difference}",
                 difference=difference,
             )

@@ -87,7 +87,7 @@ class Subject(Protocol):
         """
 
     def check_hit(self, artifact: Artifact) -> None:
-        """Compile it again, where that is due, and compare with what was found; may consume it.
+        """Compile it again, where that is due, and compare with what was found.
 
         Raises
         ------
