@@ -1,4 +1,4 @@
-"""Whether compiling again gives the same code: all examples, and generated programs.
+"""Whether compiling again gives the same code: all examples, and generated MLIR and LLVM IR.
 
 Each program is compiled at once, in fresh and in used contexts, in another thread while others are
 compiled, and in another process with other hashes; optimisation levels and policies take turns.
@@ -24,13 +24,14 @@ from time import perf_counter
 
 import twinjit
 from benchmarks.harness import EXAMPLES, Figures
+from benchmarks.llvm_programs import llvm_program
 from benchmarks.programs import program
 
 __all__ = ["run"]
 
 _GENERATED = 200
 _SEED = 22
-_SIZES = (10, 30, 100, 300)  # operations
+_SIZES = (10, 30, 100, 300)  # operations, or instructions
 _POLICIES = (
     twinjit.Policy(),
     twinjit.Policy(private_symbols="rename"),
@@ -59,8 +60,9 @@ def run(*, quick: bool) -> Figures:
 def _programs(count: int) -> Iterator[Path | str]:
     yield from sorted(EXAMPLES.glob("*.mlir"))
     random = Random(_SEED)
-    for _ in range(count):
-        yield program(random.choice(_SIZES), random.randrange(1 << 30))
+    for number in range(count):
+        write = llvm_program if number % 2 else program
+        yield write(random.choice(_SIZES), random.randrange(1 << 30))
 
 
 def _compiler(number: int) -> twinjit.Compiler:

@@ -28,7 +28,7 @@ from twinjit.errors import (
 from twinjit.report import Clock
 from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
-from twinjit.subject import LocalBuilder, LocalSubject
+from twinjit.subject import LocalBuilder, Subject
 from twinjit.workers.messages import Message
 from twinjit.workers.worker_process import Check, Worker
 
@@ -63,10 +63,10 @@ class Fickle(LocalBuilder):
         self._first = LocalBuilder(replace(options, opt_level=first))
         self._second = LocalBuilder(replace(options, opt_level=second))
 
-    def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+    def open(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         return self._first.open(source, clock, stop)
 
-    def open_again(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         return self._second.open(source, clock, stop)
 
 
@@ -204,6 +204,16 @@ def test_live_modules_and_many_at_once() -> None:
     assert counts(compiler) == {"compiled": 7, "memory": 1, "checked": 8}
 
 
+def test_llvm_ir() -> None:
+    text = "define i64 @double(i64 %x) { %y = add i64 %x, %x ret i64 %y }"
+    with checking(hits=1) as compiler, checking(executor="process") as isolated:
+        for _ in range(2):
+            assert compiler.compile(text).double(4) == 8
+        assert isolated.compile(text).double(4) == 8
+    assert counts(compiler) == {"compiled": 1, "memory": 1, "checked": 2}
+    assert counts(isolated) == {"compiled": 1, "checked": 1}
+
+
 def test_lifted_constants() -> None:
     values = ", ".join(str(float(number)) for number in range(512))
     text = (
@@ -302,7 +312,7 @@ class AtSecond(LocalBuilder):
         super().__init__(OPTIONS)
         self._act = act
 
-    def open_again(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         subject = super().open_again(source, clock, stop)
         self._act()
         return subject
@@ -323,14 +333,14 @@ def test_time_runs_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
 class Endless(LocalBuilder):
     """The second compilation ends by its stop alone."""
 
-    def open_again(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         while True:
             stop.check()
 
 
 def test_another_fingerprint_is_a_difference() -> None:
     class Other(LocalBuilder):
-        def open_again(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+        def open_again(self, source: Source, clock: Clock, stop: Stop) -> Subject:
             assert not isinstance(source, LiveModule)
             return self.open(replace(source, data=numbered(1).encode()), clock, stop)
 

@@ -19,6 +19,7 @@ public:
   static Outcome<std::shared_ptr<OwnModule>> parse(llvm::StringRef source, llvm::StringRef name);
 
   const llvm::Module &get() const { return *module; }
+  llvm::Module &change() { return *module; }
 
   /// As LLVM prints it, and as bitcode. Both read as the same program.
   std::string text() const;
@@ -28,7 +29,7 @@ public:
   void onItsStack(llvm::function_ref<void()> work) const;
 
   /// Guards the module and its context: LLVM fills in parts of both while they are read. Whoever
-  /// uses get() holds it.
+  /// uses get() or change() holds it.
   std::mutex mutex;
 
 private:

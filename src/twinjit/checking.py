@@ -150,7 +150,8 @@ class CheckingSubject:
         """Read the program a second time, in a time of its own."""
         again = self._builder.open_again(self.source, Clock(), self._stop)
         try:
-            yield again, self._builder.options.key(again.fingerprint, again.resolved)
+            language = self.source.language
+            yield again, self._builder.options.key(again.fingerprint, again.resolved, language)
         finally:
             again.close()
 

@@ -10,7 +10,7 @@ from twinjit.errors import LoweringError
 from twinjit.report import Clock
 from twinjit.source import Source
 from twinjit.stop import Stop
-from twinjit.subject import LocalBuilder, LocalSubject
+from twinjit.subject import LocalBuilder, Subject
 
 DOUBLE = "func.func @double(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }"
 
@@ -29,7 +29,7 @@ class Fickle(LocalBuilder):
         super().__init__(options)
         self._worse = LocalBuilder(replace(options, opt_level=0))
 
-    def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+    def open(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         if next(self.programs) < self.first_bad:
             return super().open(source, clock, stop)
         if self.raises:

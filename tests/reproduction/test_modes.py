@@ -17,13 +17,14 @@ from twinjit._native import _mlir
 from twinjit.build import BuildOptions
 from twinjit.code_comparison import compare_artifacts
 from twinjit.errors import CompilationError, CompilerCrashed, TwinjitError
+from twinjit.language import Language
 from twinjit.report import Clock
 from twinjit.reproduction.modes import MODES, Trial
 from twinjit.reproduction.others import other_programs
 from twinjit.settings import environment_of_workers
 from twinjit.source import Source, SourceBytes
 from twinjit.stop import Stop
-from twinjit.subject import LocalBuilder, LocalSubject
+from twinjit.subject import LocalBuilder, Subject
 
 OPTIONS = BuildOptions("auto", 3, twinjit.Target.host(), Policy())
 
@@ -70,7 +71,7 @@ def record(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     opened: list[tuple[str, int]] = []
 
     class Recording(LocalBuilder):
-        def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+        def open(self, source: Source, clock: Clock, stop: Stop) -> Subject:
             assert isinstance(source, SourceBytes)
             opened.append((source.name, threading.get_ident()))
             return super().open(source, clock, stop)
@@ -81,7 +82,7 @@ def record(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 def test_a_fault_of_the_others_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "twinjit.reproduction.modes.other_programs", lambda _: iter([trial("func").source])
+        "twinjit.reproduction.modes.other_programs", lambda *_: iter([trial("func").source])
     )
     for mode in ("used", "thread"):
         with pytest.raises(TwinjitError, match="what is compiled in between cannot be") as caught:
@@ -117,9 +118,10 @@ def test_process_refuses_and_crashes_as_exceptions() -> None:
     assert "Assertion" in caught.value.output
 
 
-def test_other_programs_are_all_others() -> None:
+@pytest.mark.parametrize("language", ["mlir", "llvm"])
+def test_other_programs_are_all_others(language: Language) -> None:
     compiler = twinjit.Compiler(cache=False, shared=False, opt_level=0)
-    sources = list(islice(other_programs(1000), 80))
-    keys = {compiler.compile(source.data).key.hex for source in sources}
+    sources = list(islice(other_programs(language, 1000), 80))
+    keys = {compiler.compile(source.data, language=language).key.hex for source in sources}
     assert len(keys) == 80
-    assert list(islice(other_programs(1070), 10)) == sources[70:]
+    assert list(islice(other_programs(language, 1070), 10)) == sources[70:]

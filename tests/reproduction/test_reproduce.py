@@ -15,6 +15,7 @@ from twinjit import Compiler, Policy
 from twinjit.errors import ConfigError, ParseError, UnsupportedProgramError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PROGRAMS = Path(__file__).parents[1] / "llvmir" / "programs"
 QUICK = ("again", "fresh")
 
 
@@ -69,6 +70,14 @@ def test_programs_of_other_packages() -> None:
     found = twinjit.reproduce(module, modes=("again", "process"), times=1)
     assert found.identical, str(found)
     assert found.program.startswith("<xdsl")
+
+
+@pytest.mark.parametrize("name", ["control.ll", "memory.ll"])
+def test_llvm_ir(name: str) -> None:
+    path = PROGRAMS / name
+    found = twinjit.reproduce(path, times=1)
+    assert found.identical, str(found)
+    assert found.key == Compiler(cache=False, shared=False).explain(path).key.hex
 
 
 def test_lifted_constants_and_what_has_no_identity() -> None:

@@ -57,7 +57,7 @@ class Trial:
         """
         options = replace(self.options, pipeline=AUTO, policy=Policy())
         try:
-            for source in islice(other_programs(start), count):
+            for source in islice(other_programs(self.source.language, start), count):
                 _compile(source, options)
         except CompilationError as error:
             raise TwinjitError(
@@ -69,7 +69,7 @@ class Trial:
 def _compile(source: SourceBytes, options: BuildOptions) -> Artifact:
     subject = LocalBuilder(options).open(source, Clock(), Stop())
     try:
-        return subject.build(options.key(subject.fingerprint, subject.resolved))
+        return subject.build(options.key(subject.fingerprint, subject.resolved, source.language))
     finally:
         subject.close()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from twinjit.language import Language
 from twinjit.source import SourceBytes
 
 __all__ = ["other_programs"]
 
 # Of several dialects and pipelines, with attributes, types and symbols by the number: each is new
 # to contexts.
-_TEMPLATES = (
+_MLIR = (
     """
 func.func private @helper{n}(%x: i{width}) -> i{width} {{
   %c = arith.constant {n} : i{width}
@@ -65,12 +66,54 @@ llvm.func @main(%p: !llvm.ptr, %i: i64) -> i8 {{
 """,
 )
 
+_LLVM = (
+    """
+%S{n} = type {{ i{width}, [{size} x float], ptr }}
+@text = private constant [{size} x i8] c"{text}"
+define ptr @main(ptr %p, i64 %i) {{
+  %s = getelementptr %S{n}, ptr %p, i64 %i, i32 2
+  %x = load ptr, ptr %s, !tbaa !0
+  %c = icmp eq ptr %x, null
+  %y = select i1 %c, ptr @text, ptr %x
+  ret ptr %y
+}}
+!0 = !{{!1, !1, i64 0}}
+!1 = !{{!"pointer {n}", !2, i64 0}}
+!2 = !{{!"root"}}
+""",
+    """
+define internal double @step(double %x) {{
+  %y = fmul double %x, {n}.5
+  %z = call double @llvm.sqrt.f64(double %y)
+  ret double %z
+}}
+define double @main(double %x, i{width} %count) {{
+entry:
+  br label %loop
+loop:
+  %i = phi i{width} [ 0, %entry ], [ %next, %loop ]
+  %s = phi double [ %x, %entry ], [ %t, %loop ]
+  %t = call double @step(double %s)
+  %next = add i{width} %i, 1
+  %more = icmp ult i{width} %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  ret double %t
+}}
+declare double @llvm.sqrt.f64(double)
+""",
+)
 
-def other_programs(start: int) -> Iterator[SourceBytes]:
+_TEMPLATES: dict[Language, tuple[str, ...]] = {"mlir": _MLIR, "llvm": _LLVM}
+
+
+def other_programs(language: Language, start: int) -> Iterator[SourceBytes]:
     """Give programs without end, from number `start` on, each another one."""
+    templates = _TEMPLATES[language]
     number = start
     while True:
-        template = _TEMPLATES[number % len(_TEMPLATES)]
-        text = template.format(n=number, width=32 + number % 33, size=3 + number % 29)
-        yield SourceBytes(text.encode(), f"<other program {number}>")
+        template = templates[number % len(templates)]
+        size = 3 + number % 29
+        text = template.format(n=number, width=32 + number % 33, size=size, text="t" * size)
+        yield SourceBytes(text.encode(), f"<other program {number}>", language)
         number += 1
