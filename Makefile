@@ -1,7 +1,9 @@
 # make demo   set everything up and run the PyTorch graphs cold and warm
 # make test   set everything up and run the tests
-# make test-bundles   the tests with programs of other builds of MLIR, and with Ray, all of which it
-#             installs
+# make test-checked
+#             the tests in check mode: everything is compiled twice, and each hit again
+# make test-bundles
+#             the tests with programs of other builds of MLIR, and with Ray, all of which it installs
 # make lint   formatting, lint, types, and the import contract
 # make tidy   clang-tidy
 PYTHON ?= python3
@@ -9,13 +11,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-bundles lint tidy stubs clean
+.PHONY: demo test test-checked test-bundles lint tidy stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
+
+test-checked: $(VENV)/installed-test
+	TWINJIT_CHECK=1 TWINJIT_CHECK_HITS=1 $(BIN)/python -m pytest
 
 test-bundles: $(VENV)/installed-test
 	$(BIN)/python -m pip install --quiet --group bundles

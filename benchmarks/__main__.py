@@ -17,16 +17,8 @@ from rich.table import Table
 from benchmarks.harness import Figures, machine
 
 NAMES = (
-    "warm",
-    "calls",
-    "codegen",
-    "identity",
-    "store",
-    "faults",
-    "parallel",
-    "tiers",
-    "library",
-    "soak",
+    *("warm", "calls", "codegen", "identity", "store", "faults", "parallel"),
+    *("library", "tiers", "reproduce", "soak"),
 )
 
 _RESULTS = Path(__file__).parent / "results"

@@ -29,6 +29,12 @@ def silence(capfd):
 
 
 @pytest.fixture
+def hits_unchecked(monkeypatch):
+    """For tests of what a hit touches: in check mode, some hits are compiled again."""
+    monkeypatch.setenv("TWINJIT_CHECK_HITS", "0")
+
+
+@pytest.fixture
 def compiler(tmp_path):
     """A compiler with an empty disk store of its own."""
     return twinjit.Compiler(cache=tmp_path / "store")

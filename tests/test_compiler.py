@@ -143,6 +143,7 @@ def in_new_process(path):
     ).stdout.split()
 
 
+@pytest.mark.usefixtures("hits_unchecked")
 def test_new_process_hits_without_mlir(tmp_path):
     path = tmp_path / "f.mlir"
     path.write_text(TEXT)

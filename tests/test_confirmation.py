@@ -90,6 +90,7 @@ def test_stored_program_does_not_say_where_it_came_from(confirming, tmp_path):
     assert b"secret-place" not in bytes(confirming.store.get(digest).section(PROGRAM_SECTION))
 
 
+@pytest.mark.usefixtures("hits_unchecked")  # a check would find it, too
 def test_false_direct_record(open_confirming):
     """It leads to another program's key, as a corrupted index might."""
     first = open_confirming()

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import twinjit
 from tests.live_programs import PROGRAMS, bytecode, generic, parse
 from tests.strategies import ArithProgram, arith_programs
 from twinjit.errors import ConfigError, UnsupportedProgramError
@@ -141,12 +140,3 @@ def test_the_caller_may_know_better() -> None:
         open_source("", language="clike")
     with pytest.raises(UnsupportedProgramError, match="'llvm'"):
         open_source(parse(""), language="llvm")
-
-
-@pytest.mark.parametrize("function", [twinjit.compile, twinjit.explain])
-def test_llvm_ir_is_not_compiled_yet(function: object, silence: None) -> None:
-    assert callable(function)
-    with pytest.raises(UnsupportedProgramError, match="LLVM IR"):
-        function("define void @f() { ret void }")
-    with pytest.raises(UnsupportedProgramError, match="LLVM IR"):
-        function("", language="llvm")

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from twinjit import errors
-from twinjit.errors import CompilerCrashed, Diagnostic, ParseError, TwinjitError
+from twinjit.code_difference import CodeDifference
+from twinjit.errors import (
+    CompilerCrashed,
+    Diagnostic,
+    ParseError,
+    ReproducibilityError,
+    TwinjitError,
+)
 from twinjit.plain import error_from_plain, error_to_plain
 
 NOTES = (Diagnostic("note", "because", "b.mlir", 1, 2),)
@@ -54,6 +61,14 @@ def test_every_error_is_copied_whatever_others_registered(kind: type[TwinjitErro
     assert type(back) is kind
     assert (str(back), back.args, vars(back)) == (str(error), error.args, vars(error))
     assert back.__traceback__ is None
+
+
+def test_a_difference_of_code_comes_back() -> None:
+    found = CodeDifference("object", "it differs", ".text", "f", 8, ("retq",), ("nop", "retq"))
+    error = ReproducibilityError("twice", difference=found)
+    back = error_from_plain(json.loads(json.dumps(error_to_plain(error))))
+    assert isinstance(back, ReproducibilityError)
+    assert back.difference == found
 
 
 def test_a_class_of_others_goes_as_the_nearest() -> None:

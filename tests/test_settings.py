@@ -89,6 +89,8 @@ def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.setenv("TWINJIT_CACHE_MAX_BYTES", "7M")
     monkeypatch.setenv("TWINJIT_CRASH_DIR", "none")
+    for name in ("TWINJIT_CHECK", "TWINJIT_CHECK_HITS"):  # with which the tests may be run
+        monkeypatch.delenv(name, raising=False)
     assert Settings.load() == Settings(cache_dir="/home/ada/cache", cache_max_bytes=7 * 1024**2)
 
 
@@ -134,6 +136,8 @@ OTHERS = {
     "compile_timeout": ("2min", 120.0),
     "worker_memory_bytes": ("none", None),
     "crash_dir": ("/crashes", "/crashes"),
+    "check": ("1", True),
+    "check_hits": ("0.5", 0.5),
 }
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 

@@ -80,6 +80,7 @@ def test_a_record_of_code_that_is_here_already_is_fetched(
     assert later.shared.condition().last_error is None
 
 
+@pytest.mark.usefixtures("hits_unchecked")
 def test_a_hit_in_the_shared_store_loads_no_mlir(tmp_path: Path, server: RedisServer) -> None:
     machine(tmp_path, "a", server).compile(TEXT)
     script = (

@@ -168,6 +168,9 @@ void bind(nb::module_ &module); // native/library/bindings.cpp
 namespace twinjit::crash {
 void bind(nb::module_ &module); // native/crash/bindings.cpp
 }
+namespace twinjit::objects {
+void bind(nb::module_ &module); // native/objects/bindings.cpp
+}
 
 NB_MODULE(_llvm, m) {
   using namespace twinjit;
@@ -288,6 +291,7 @@ NB_MODULE(_llvm, m) {
 
   forks::bind(m);
   crash::bind(m);
+  objects::bind(m);
   call::bind(m);
   llvmir::bind(m);
   library::bind(m);

@@ -82,6 +82,7 @@ Outcome<Backend> findBackend(const Target &target) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
+    llvm::InitializeNativeTargetDisassembler();
   });
   llvm::Triple triple(target.triple);
   std::string error;

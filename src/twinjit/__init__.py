@@ -29,15 +29,18 @@ from twinjit.store.disk import Bad, DiskStore, Entry
 from twinjit.target import Target
 
 if TYPE_CHECKING:
+    from twinjit.code_difference import CodeDifference
     from twinjit.differ import Diff, Difference, diff
     from twinjit.jobs.future import CompileFuture
     from twinjit.library import ImportDecision, ImportPolicy, Library
     from twinjit.memory import MemoryReport
     from twinjit.passes import release_contexts, run_passes
+    from twinjit.reproduction.outcome import ModeOutcome, Reproduction
+    from twinjit.reproduction.reproduce import reproduce
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
     from twinjit.tierup import Candidate, TieredExecutable, TierUp
-    from twinjit.workers.reproduction import Reproduction, reproduce_crash
+    from twinjit.workers.reproduction import CrashReproduction, reproduce_crash
 
 __all__ = [
     "NAMED_PIPELINES",
@@ -45,8 +48,10 @@ __all__ = [
     "Backend",
     "Bad",
     "Candidate",
+    "CodeDifference",
     "CompileFuture",
     "Compiler",
+    "CrashReproduction",
     "Diff",
     "Difference",
     "DiskStore",
@@ -59,6 +64,7 @@ __all__ = [
     "Library",
     "MemoryReport",
     "MissReason",
+    "ModeOutcome",
     "Pipeline",
     "Policy",
     "Report",
@@ -83,6 +89,7 @@ __all__ = [
     "parse_duration",
     "parse_size",
     "release_contexts",
+    "reproduce",
     "reproduce_crash",
     "run_passes",
 ]
@@ -99,8 +106,11 @@ _LATER = {
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",
+    **dict.fromkeys(("CrashReproduction", "reproduce_crash"), "workers.reproduction"),
+    "CodeDifference": "code_difference",
+    **dict.fromkeys(("ModeOutcome", "Reproduction"), "reproduction.outcome"),
+    "reproduce": "reproduction.reproduce",
     **dict.fromkeys(("Candidate", "TierUp", "TieredExecutable"), "tierup"),
-    **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }
 
 

@@ -264,7 +264,8 @@ class Compiler(BackgroundCompiler):
             ``memory``, ``disk``, ``shared`` and ``compiled``: calls of `compile` by where the code
             came from; ``uncacheable``: compilations whose result has no identity, for a part of the
             program or a pass that reads files; ``confirmed`` and ``refuted``: hits that turned out
-            to be of the very program, and of another; ``code_bytes``: code held in memory.
+            to be of the very program, and of another; ``checked``: calls in check mode whose code
+            was compiled again and compared; ``code_bytes``: code held in memory.
         """
         return {**self._engine.counts(), "code_bytes": self._engine.tiers.code_bytes}
 

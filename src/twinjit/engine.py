@@ -18,6 +18,7 @@ from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.confirmation import FalseHits
 from twinjit.constants import NO_CONSTANTS, Constants
+from twinjit.errors import ReproducibilityError
 from twinjit.executable import Executable, LoadedCode
 from twinjit.explanation import Explanation
 from twinjit.forks import fork_lock
@@ -33,13 +34,16 @@ from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes, open
 from twinjit.stop import Stop
 from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
-from twinjit.subject import Builder, Subject, capture, live_fingerprint, load_mlir
+from twinjit.subject import Builder, Subject, capture, key_of, live_fingerprint, load_mlir
 from twinjit.tiers import Tiers
 from twinjit.turns import Turns
 
 __all__ = ["COUNTED", "Engine"]
 
-COUNTED = ("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted")
+COUNTED = (
+    *("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted"),
+    "checked",
+)
 """The events that an `Engine` counts; see `Compiler.stats`."""
 
 
@@ -152,7 +156,7 @@ class Engine:
             subject.close()
         if not found:
             return None
-        executable = self._deliver(*found, clock)
+        executable = self._deliver(*found, None, clock)
         self._observer.delivered(source, clock, executable)
         return executable
 
@@ -236,7 +240,7 @@ class Engine:
             request = self._request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
-            return self._deliver(*found, clock)
+            return self._deliver(*found, subject, clock)
         if request is None or self._confirm == "always":
             return self._compile_missed(subject, request, clock, stop)
         # Whoever waits need not even read the program then.
@@ -245,14 +249,13 @@ class Engine:
                 clock.lap("wait")
                 found = self._find_by_request(request, subject)
             if found:
-                return self._deliver(*found, clock)
+                return self._deliver(*found, subject, clock)
             waits = outcome != "timed out"
             return self._compile_missed(subject, request, clock, stop, waits=waits)
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
-        language = subject.source.language
-        key = self._options.key(subject.fingerprint, resolved, language, subject.imports)
+        key = key_of(subject, self._options)
         why = subject.why_unknown
         if resolved.file_reader and not why:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
@@ -321,15 +324,14 @@ class Engine:
     ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
-        language = subject.source.language
-        key = self._options.key(fingerprint, resolved, language, subject.imports)
+        key = key_of(subject, self._options)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
             self._count("uncacheable")
             artifact = subject.build(key)
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
-            return self._deliver(code, "compiled", clock)
+            return self._deliver(code, "compiled", subject, clock)
         with self._turns.of_key(key.digest, stop, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
@@ -340,7 +342,7 @@ class Engine:
             self._remember(request, subject, code)
             if resolved.is_self_contained:
                 self.index.publish(request, key.digest)
-        return self._deliver(code, tier, clock)
+        return self._deliver(code, tier, subject, clock)
 
     def _publish(self, artifact: Artifact, constants: Constants, clock: Clock) -> LoadedCode:
         """Link a new artifact, and only then, since it may lack symbols, keep it."""
@@ -352,8 +354,14 @@ class Engine:
 
     # Accounts
 
-    def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
+    def _deliver(
+        self, code: LoadedCode, tier: Tier, subject: Subject | None, clock: Clock
+    ) -> Executable:
+        if subject and tier != "compiled":
+            self._check_hit(code, subject)
         self._count(tier)
+        if "check" in clock.phases:
+            self._count("checked")
         if self._store and tier != "disk":  # which the store counts by itself
             self._store.account.add(tier)
             if tier == "compiled":
@@ -370,6 +378,13 @@ class Engine:
                 code.imported,
             ),
         )
+
+    def _check_hit(self, code: LoadedCode, subject: Subject) -> None:
+        try:
+            subject.check_hit(code.artifact)
+        except ReproducibilityError:
+            self.tiers.forget(code)  # which of the two is right cannot be told
+            raise
 
     def _count(self, event: str) -> None:
         with self._lock:

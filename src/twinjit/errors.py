@@ -7,6 +7,10 @@ derives from it too, so that code which knows nothing of Twinjit still handles i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from twinjit.code_difference import CodeDifference
 
 __all__ = [
     "ArgumentTypeError",
@@ -38,6 +42,7 @@ __all__ = [
     "PipelineError",
     "PolicyError",
     "ReproducerError",
+    "ReproducibilityError",
     "SealError",
     "SignatureError",
     "TargetError",
@@ -184,6 +189,26 @@ class CompilerCrashed(CompilationError):
 
 class MemoryLimitError(CompilerCrashed, MemoryError):
     """Compiling the program took more memory than a worker may have."""
+
+
+class ReproducibilityError(CompilationError):
+    """In check mode, two compilations of a program gave different code, of which none is kept.
+
+    Attributes
+    ----------
+    difference
+        The first `CodeDifference`; None where it is not known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        difference: CodeDifference | None = None,
+        diagnostics: tuple[Diagnostic, ...] = (),
+    ) -> None:
+        super().__init__(message, diagnostics=diagnostics)
+        self.difference = difference
 
 
 class CompilationCancelledError(TwinjitError):

@@ -16,11 +16,24 @@ def make_builder(
 ) -> Builder:
     """Make the builder that an `executor` names, of at most so many workers if these are ours.
 
+    Where settings say so, it is one that checks what it builds.
+
     Raises
     ------
     ConfigError
         If it names none, or what it needs is not installed.
     """
+    builder = _make_builder(executor, options, settings, max_workers)
+    if not settings.check:
+        return builder
+    with held_off():
+        from twinjit.checking import CheckingBuilder
+    return CheckingBuilder(builder, options, settings.check_hits)
+
+
+def _make_builder(
+    executor: object, options: BuildOptions, settings: Settings, max_workers: int
+) -> Builder:
     if executor is None or executor == "thread":
         return LocalBuilder(options)
     if executor == "process":

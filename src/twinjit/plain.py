@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from twinjit import errors
+from twinjit.code_difference import CodeDifference
 from twinjit.errors import Diagnostic, TwinjitError
 
 __all__ = ["error_from_plain", "error_to_plain"]
@@ -29,7 +30,7 @@ def error_to_plain(error: TwinjitError) -> dict[str, Any]:
         "message": error.message,
         "diagnostics": [asdict(each) for each in error.diagnostics],
         "attributes": {
-            name: value
+            name: value.to_data() if isinstance(value, CodeDifference) else value
             for name, value in vars(error).items()
             if name not in _EVERYWHERE and not name.startswith("__")  # Python's own notes
         },
@@ -50,11 +51,14 @@ def error_from_plain(data: Any) -> TwinjitError:
             raise TypeError(f"{data['class']!r} is no class of ours")
         message = _checked(data["message"], str)
         diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
-        attributes = data["attributes"]
+        attributes = dict(data["attributes"])
+        found = attributes.pop("difference", None)
         for value in attributes.values():
             _checked(value, str, type(None))
+        if found is not None:
+            attributes["difference"] = CodeDifference.from_data(found)
         return kind(message, diagnostics=diagnostics, **attributes)
-    except (AttributeError, KeyError, TypeError, RecursionError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not an error: {_shortened(data)}") from error
 
 

@@ -28,8 +28,8 @@ class Report:
         process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
         a process), ``parse``, ``fingerprint``,
         ``passes`` and ``translate`` (of MLIR), ``normalise`` (of LLVM IR), ``libraries`` (importing
-        their functions), ``optimise``,
-        ``codegen``, ``load``, ``publish``.
+        their functions), ``optimise``, ``codegen``, ``check`` (compiling once more, and
+        comparing), ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name; ``"llvm"`` for LLVM IR, which needs
         none.

@@ -97,6 +97,10 @@ class Settings:
     crash_dir
         Absolute path of the folder in which reproducers of crashes are saved, with the programs in
         them; None to save none.
+    check
+        Whether whatever is compiled is compiled twice and compared; see ``docs/reproduce.md``.
+    check_hits
+        The share of hits, 0 to 1, that are compiled again and compared where `check` is on.
 
     Raises
     ------
@@ -123,6 +127,8 @@ class Settings:
     compile_timeout: float | None = None
     worker_memory_bytes: int | None = 4096 * _MIB
     crash_dir: str | None = None
+    check: bool = False
+    check_hits: float = 0.05
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -234,9 +240,16 @@ class Settings:
         return settings
 
 
-def environment_of_workers() -> dict[str, str]:
-    """Give the environment for processes that compile, without what would make Python run more."""
-    return {key: text for key, text in os.environ.items() if not key.startswith(_NOT_FOR_WORKERS)}
+def environment_of_workers(hash_seed: int | None = None) -> dict[str, str]:
+    """Give the environment for processes that compile, without what would make Python run more.
+
+    Parameters
+    ----------
+    hash_seed
+        Of the hashes of Python's texts there; None for a random one.
+    """
+    kept = {key: text for key, text in os.environ.items() if not key.startswith(_NOT_FOR_WORKERS)}
+    return kept if hash_seed is None else {**kept, "PYTHONHASHSEED": str(hash_seed)}
 
 
 class _Found(NamedTuple):

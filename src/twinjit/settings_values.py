@@ -104,6 +104,12 @@ def _parse_count(text: str) -> int:
     return int(digits)
 
 
+def _parse_share(text: str) -> object:
+    whole, _, fraction = text.strip().partition(".")
+    is_decimal = _is_number(whole) and (_is_number(fraction) or not fraction)
+    return float(text) if is_decimal else text
+
+
 def is_none(text: str) -> bool:
     """Whether a text stands for None where that is possible."""
     return text.strip().lower() == "none"
@@ -218,6 +224,14 @@ def _is_perf(value: object) -> bool:
     return isinstance(value, str) and value in ("off", "map", "dump")
 
 
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
 def _parse_switch(text: str) -> object:
     return SWITCH.get(text.strip().lower(), text)
 
@@ -254,6 +268,7 @@ def _time(cure: str, least: float, most: float, *, optional: bool = False) -> Ki
     return Kind(fits, cure, parse=parse_duration, optional=optional)
 
 
+_SWITCH = Kind(_is_switch, "'on' or 'off'", code_cure="True or False", parse=_parse_switch)
 _SIZE = Kind(_is_size, "a whole number of bytes, 0 or more", parse=parse_size)
 
 KINDS = {
@@ -284,12 +299,7 @@ KINDS = {
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
     ),
     "perf": Kind(_is_perf, "'off', 'map' or 'dump'"),
-    "gdb": Kind(
-        lambda value: isinstance(value, bool),
-        "'on' or 'off'",
-        code_cure="True or False",
-        parse=_parse_switch,
-    ),
+    "gdb": _SWITCH,
     "trace": Kind(_is_path, "an absolute path as text", optional=True),
     "workers": Kind(
         _is_count, f"a whole number, 1 to {MOST_WORKERS}", parse=_parse_count, optional=True
@@ -299,6 +309,8 @@ KINDS = {
         _is_size, "a whole number of bytes, 0 or more", parse=parse_size, optional=True
     ),
     "crash_dir": Kind(_is_path, "an absolute path as text", optional=True),
+    "check": _SWITCH,
+    "check_hits": Kind(_is_share, "a share of hits, 0 to 1", parse=_parse_share),
 }
 """The attributes of `Settings`, by name."""
 

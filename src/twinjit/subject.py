@@ -32,6 +32,7 @@ __all__ = [
     "Subject",
     "bytecode_with_places",
     "capture",
+    "key_of",
     "live_fingerprint",
     "load_mlir",
     "open_local",
@@ -98,6 +99,15 @@ class Subject(Protocol):
             As `build_artifact` does.
         """
 
+    def check_hit(self, artifact: Artifact) -> None:
+        """Compile it again, where that is due, and compare with what was found.
+
+        Raises
+        ------
+        ReproducibilityError
+            If these differ.
+        """
+
     def close(self) -> None:
         """Let go of the program; any number of times."""
 
@@ -107,6 +117,12 @@ class Builder(Protocol):
 
     def open(self, source: Source, clock: Clock, stop: Stop) -> Subject:
         """Take a program for one call, of which `clock` times the phases and `stop` is the end."""
+
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> Subject:
+        """Take it a second time, to be compiled apart from the first.
+
+        Read before the first is compiled, it has another context, worker or job.
+        """
 
     def close(self) -> None:
         """End what was started; any number of times. Nothing can be compiled afterwards."""
@@ -121,6 +137,10 @@ class LocalBuilder:
     def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject | LlvmSubject:
         """Take a program for one call."""
         return open_local(source, clock, stop, self._options)
+
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject | LlvmSubject:
+        """Take it a second time."""
+        return self.open(source, clock, stop)
 
     def close(self) -> None:
         """Do nothing: there is nothing to end."""
@@ -200,6 +220,9 @@ class LocalSubject:
                 return self.source.data
             raise
 
+    def check_hit(self, artifact: Artifact) -> None:
+        """Do nothing: that is for those of `checking`."""
+
     def close(self) -> None:
         """Let go of the program."""
         self.__dict__.pop("program", None)
@@ -232,6 +255,18 @@ class LocalSubject:
 
         found = _mlir.constants(self.program, policy.text, self._stop)
         return Constants(tuple(type_ for type_, _ in found), tuple(data for _, data in found))
+
+
+def key_of(subject: Subject, options: BuildOptions) -> Key:
+    """Make a program's key; without a fingerprint, it only describes the artifact.
+
+    Raises
+    ------
+    CompilationError
+        As asking the subject does.
+    """
+    language = subject.source.language
+    return options.key(subject.fingerprint, subject.resolved, language, subject.imports)
 
 
 def live_fingerprint(module: LiveModule, policy: Policy, stop: Stop | None = None) -> bytes | None:

@@ -50,6 +50,14 @@ def test_defaults(ok, home):
     assert last == f"settings file: {home}/.config/twinjit/settings.toml (not there)"
 
 
+def test_numbers_that_are_no_times(ok, home, monkeypatch):
+    monkeypatch.setenv("TWINJIT_WORKERS", "3")
+    monkeypatch.setenv("TWINJIT_CHECK_HITS", "0.125")
+    shown, _ = rows(ok("config"))
+    assert (shown["workers"][0], shown["check_hits"][0]) == ("3", "0.125")
+    assert shown["check"] == ("off", "default")
+
+
 def test_each_source(ok, file, monkeypatch):
     monkeypatch.setenv("TWINJIT_CACHE_MAX_AGE", "30d")
     monkeypatch.setenv("TWINJIT_MEMORY_MAX_BYTES", "100")

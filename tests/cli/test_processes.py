@@ -29,6 +29,7 @@ def test_run_cold_and_warm():
         assert done.stderr.startswith(tier)
 
 
+@pytest.mark.usefixtures("hits_unchecked")
 def test_a_hit_loads_no_mlir():
     script = (
         "import sys\nfrom twinjit.cli import main\n"

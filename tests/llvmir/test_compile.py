@@ -71,6 +71,7 @@ class TestForms:
         assert report.pipeline == "llvm"
         assert {"parse", "fingerprint", "normalise", "optimise", "codegen"} <= {*report.phases}
 
+    @pytest.mark.usefixtures("hits_unchecked")
     def test_hits_load_no_mlir(self, tmp_path: Path) -> None:
         code = (
             "import sys, twinjit; c = twinjit.Compiler(cache=sys.argv[1])\n"

@@ -171,6 +171,7 @@ def test_as_many_workers_are_lent_as_the_compiler_asks_for() -> None:
     at_once(borrow, 3)
 
 
+@pytest.mark.usefixtures("hits_unchecked")
 def test_a_hit_on_text_starts_no_process(tmp_path) -> None:
     Compiler(cache=tmp_path).compile(adds(1))
     compiler = isolated(cache=tmp_path)

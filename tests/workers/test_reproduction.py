@@ -89,7 +89,7 @@ def test_each_crash_comes_back(name: str, tmp_path: Path) -> None:
     assert found.warnings == ()
 
 
-def reproduce(made: Reproducer, tmp_path: Path, **options: Any) -> twinjit.Reproduction:
+def reproduce(made: Reproducer, tmp_path: Path, **options: Any) -> twinjit.CrashReproduction:
     return twinjit.reproduce_crash(save_reproducer(made, str(tmp_path / "crashes")), **options)
 
 

@@ -145,6 +145,21 @@ def overflow_deep_stack(bytes: int) -> None:
     Use up the stack that LLVM's readers run on, to try what is told of it: no input is known that does.
     """
 
+def program_name(symbol: str) -> str:
+    """
+    What a program calls the function of a symbol in its object. Holds the GIL.
+    """
+
+def compare_objects(a: bytes | memoryview, b: bytes | memoryview) -> tuple[str, str, str, int] | None:
+    """
+    Where two object files differ first, code and data before all else: 'machine', 'sections', 'content', 'relocations', 'symbols' or 'layout'; the section and the symbol of the function, or empty; and the offset in the section. None where all bytes are equal. Releases the GIL.
+    """
+
+def disassemble(object: bytes | memoryview, triple: str, cpu: str, features: str, section: str, function: str, offset: int, lines: int) -> list[str]:
+    """
+    At most so many lines around an offset in a section: instructions of the function of a symbol, or bytes where there is none such. Releases the GIL.
+    """
+
 class Function:
     """
     A compiled function, callable from any thread: ``f(*args, out=None)``.

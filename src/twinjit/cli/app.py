@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import twinjit
-from twinjit.cli import cache, config, crashes, diff, explain, programs, run
+from twinjit.cli import cache, config, crashes, diff, explain, programs, reproduce, run
 from twinjit.cli.failures import EXIT_CODES, reported
 
 __all__ = ["app", "main"]
@@ -41,6 +41,7 @@ app.command("compile")(programs.compile_program)
 app.command("fingerprint")(programs.fingerprint)
 app.command("diff")(diff.diff)
 app.command("explain")(explain.explain)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(cache.app, name="cache")
 app.command("config")(config.config)
 app.command("reproduce-crash")(crashes.reproduce_crash)

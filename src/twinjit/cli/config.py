@@ -11,6 +11,8 @@ from twinjit.cli.show import print_json, size, span, stdout
 
 __all__ = ["config"]
 
+_NUMBERS = ("workers", "check_hits")  # that are no times
+
 
 def config(*, json: Json = False) -> None:
     """Print the settings, and where each comes from."""
@@ -53,7 +55,7 @@ def _show(name: str, value: Any) -> str:
     if name.endswith("_bytes"):
         return size(value) if value < 1024 else f"{size(value)} ({value} bytes)"
     if isinstance(value, (int, float)):
-        return span(value)
+        return f"{value:.15g}" if name in _NUMBERS else span(value)
     return str(value)
 
 

@@ -52,7 +52,7 @@ def reproduce_crash(directory: Directory, *, timeout: Timeout = None, json: Json
     raise typer.Exit(_EXIT_CODES[found.outcome])
 
 
-def _show(found: twinjit.Reproduction) -> None:
+def _show(found: twinjit.CrashReproduction) -> None:
     for warning in found.warnings:
         stderr().print(f"warning: {printable(warning)}")
     console = stdout()

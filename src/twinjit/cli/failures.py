@@ -37,7 +37,8 @@ DAMAGED = 4
 EXIT_CODES = (
     "Exit codes: 0 success; 1 the program cannot be compiled, run or identified; 2 wrong usage; "
     "3 a file or the cache cannot be read or written; 4 an entry of the cache or of a bundle, or a "
-    "reproducer, is damaged. diff, and explain of two: 0 equal; 1 different; 2 any error. "
+    "reproducer, is damaged. diff, reproduce, and explain of two: 0 equal; 1 different; 2 any "
+    "error. "
     "reproduce-crash: 0 the same crash; 1 no crash; 5 another crash."
 )
 

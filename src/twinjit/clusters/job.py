@@ -16,7 +16,7 @@ from twinjit.plain import error_to_plain
 from twinjit.report import Clock
 from twinjit.source import Linkable, SourceBytes
 from twinjit.stop import stop_after
-from twinjit.subject import open_local
+from twinjit.subject import key_of, open_local
 
 __all__ = ["Job", "run"]
 
@@ -111,7 +111,7 @@ def run(data: bytes) -> dict[str, Any]:
 def _compile(job: Job) -> bytes:
     source = SourceBytes(job.program, job.name, job.language, libraries=_opened(job.libraries))
     subject = open_local(source, Clock(), stop_after(job.seconds), job.options)
-    key = job.options.key(subject.fingerprint, subject.resolved, job.language, subject.imports)
+    key = key_of(subject, job.options)
     _check_key(key, job.key)
     return encode(subject.build(key))
 

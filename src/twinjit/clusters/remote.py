@@ -68,15 +68,25 @@ class RemoteBuilder:
 
     def open(self, source: Source, clock: Clock, stop: Stop) -> RemoteSubject:
         """Take a program for one call."""
-        local = open_local(source, clock, stop, self._options)
-        return RemoteSubject(local, clock, stop, self._options, self._cluster)
+        return self._open(source, clock, stop, "twinjit")
+
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> RemoteSubject:
+        """Take it a second time, for a job that is not the first's."""
+        return self._open(source, clock, stop, "twinjit-again")
 
     def close(self) -> None:
         """Do nothing: the engine is the user's."""
 
+    def _open(self, source: Source, clock: Clock, stop: Stop, kind: str) -> RemoteSubject:
+        local = open_local(source, clock, stop, self._options)
+        return RemoteSubject(local, clock, stop, self._options, self._cluster, kind)
+
 
 class RemoteSubject:
-    """A program that is read here, and compiled by a cluster; see `Subject`."""
+    """A program that is read here, and compiled by a cluster; see `Subject`.
+
+    Jobs have names of a kind and the key.
+    """
 
     def __init__(
         self,
@@ -85,8 +95,10 @@ class RemoteSubject:
         stop: Stop,
         options: BuildOptions,
         cluster: Cluster,
+        kind: str,
     ) -> None:
         self.source: Source = local.source
+        self._kind = kind
         self._local = local
         self._clock = clock
         self._stop = stop
@@ -121,13 +133,16 @@ class RemoteSubject:
         """Say whether an artifact is of this very program."""
         return self._local.judge(artifact)
 
+    def check_hit(self, artifact: Artifact) -> None:
+        """Do nothing: that is for those of `checking`."""
+
     def close(self) -> None:
         """Let go of the program."""
         self._local.close()
 
     def build(self, key: Key) -> Artifact:
         """Have it compiled; the program here is kept."""
-        name = None if self.fingerprint is None else f"twinjit-{key.hex}"
+        name = None if self.fingerprint is None else f"{self._kind}-{key.hex}"
         attempts = _ATTEMPTS
         while True:
             answer = self._cluster.run(name, self._job(key).to_bytes(), self._stop)

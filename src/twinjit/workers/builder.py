@@ -48,6 +48,10 @@ class WorkerBuilder:
         """Take a program for one call. No process is started for that."""
         return WorkerSubject(source, clock, stop, self)
 
+    def open_again(self, source: Source, clock: Clock, stop: Stop) -> WorkerSubject:
+        """Take it a second time. A thread that has a worker gets another at once."""
+        return self.open(source, clock, stop)
+
     def close(self) -> None:
         """End the workers, unless other builders are open that use them."""
         self._is_closed = True
@@ -116,6 +120,9 @@ class WorkerSubject:
         self._give_back(retires=built.retires)
         self._clock.split(built.phases)
         return read_built(built.entry, key, "a worker")
+
+    def check_hit(self, artifact: Artifact) -> None:
+        """Do nothing: that is for those of `checking`."""
 
     def close(self) -> None:
         """Let go of the worker."""

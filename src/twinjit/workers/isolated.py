@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import subprocess
 import threading
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
 from twinjit.errors import CompilationTimeoutError, ExecutorError
+from twinjit.settings import environment_of_workers
 from twinjit.workers.cause import find_cause
 from twinjit.workers.ending import Ending
 from twinjit.workers.interpreter import start_python
@@ -33,14 +35,21 @@ class Isolated:
         What the program was refused with; empty where it was compiled, or the process crashed.
     output
         The end of what the process wrote to its standard error.
+    entry
+        The artifact that it was compiled to, as `encode` writes it; empty where there is none.
     """
 
     ending: Ending | None
     error: str
     output: str
+    entry: bytes = b""
 
 
-def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
+def compile_isolated(
+    job: Reproducer,
+    timeout: float | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Isolated:
     """Compile a program as it was compiled when it crashed.
 
     Parameters
@@ -49,6 +58,8 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
         The program and its options.
     timeout
         Seconds after which the process is ended; None for no limit.
+    environment
+        The process's; None for that of workers.
 
     Raises
     ------
@@ -64,6 +75,7 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=output.fd,
+            env=environment_of_workers() if environment is None else environment,
         )
         with process:
             answer = _answer(process, job, timeout)
@@ -91,6 +103,8 @@ def _waitable(seconds: float | None) -> float | None:
 
 
 def _judge(code: int, page: CrashPage, answer: bytes, output: str) -> Isolated:
+    if code == 0 and answer[:1] == b"\0":
+        return Isolated(None, "", output, answer[1:])
     if code == 0 and answer:
         return Isolated(None, answer[1:].decode(errors="backslashreplace"), output)
     crash = page.read()

@@ -1,8 +1,8 @@
 """What a process runs that compiles one program and ends; `isolated` starts it.
 
 From its standard input it reads a job as a reproducer has it: the length of ``crash.json``, a line
-feed, ``crash.json``, the program. To its standard output it writes the answer: a byte 0, or a byte
-1 and the message of what the program was refused with.
+feed, ``crash.json``, the program. To its standard output it writes the answer: a byte 0 and the
+artifact as an entry, or a byte 1 and the message of what the program was refused with.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import sys
 
+from twinjit.artifact import encode
 from twinjit.errors import TwinjitError
 from twinjit.report import Clock
 from twinjit.stop import stop_after
-from twinjit.subject import open_local
+from twinjit.subject import key_of, open_local
 from twinjit.workers.page import ending_on_memory_error, install
 from twinjit.workers.protocol import LIVE
 from twinjit.workers.reproducer import Reproducer
@@ -42,10 +43,7 @@ def _compile(job: Reproducer) -> bytes:
     open_ = WrittenSubject if job.source.name == LIVE else open_local
     subject = open_(job.source, Clock(), stop_after(None), job.options)
     try:
-        language = job.source.language
-        subject.build(
-            job.options.key(subject.fingerprint, subject.resolved, language, subject.imports)
-        )
+        artifact = subject.build(key_of(subject, job.options))
     except TwinjitError as error:
         return b"\1" + str(error).encode(errors="backslashreplace")
-    return b"\0"
+    return b"\0" + encode(artifact)

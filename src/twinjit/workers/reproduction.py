@@ -13,14 +13,14 @@ from twinjit.workers.crash_folder import read_reproducer
 from twinjit.workers.isolated import compile_isolated
 from twinjit.workers.reproducer import Reproducer
 
-__all__ = ["Reproduction", "reproduce_crash"]
+__all__ = ["CrashReproduction", "reproduce_crash"]
 
 
 Outcome = Literal["same", "other", "refused", "compiled", "timeout"]
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class CrashReproduction:
     """What became of the program of a reproducer.
 
     Attributes
@@ -52,7 +52,7 @@ class Reproduction:
 
 def reproduce_crash(
     directory: str | os.PathLike[str], *, timeout: float | None = None
-) -> Reproduction:
+) -> CrashReproduction:
     """Compile the program of a reproducer as it was compiled then, in a process of its own.
 
     That process ends with the compilation, whatever that does. A crash is the same if signal or
@@ -85,13 +85,13 @@ def reproduce_crash(
     try:
         now = compile_isolated(recorded, timeout)
     except CompilationTimeoutError as error:
-        return Reproduction("timeout", before, error.message, warnings=warnings)
+        return CrashReproduction("timeout", before, error.message, warnings=warnings)
     outcome: Outcome
     if now.ending is None:
         outcome = "refused" if now.error else "compiled"
-        return Reproduction(outcome, before, now.error, now.output, warnings)
+        return CrashReproduction(outcome, before, now.error, now.output, warnings)
     outcome = "same" if now.ending.is_like(recorded.ending) else "other"
-    return Reproduction(outcome, before, str(now.ending), now.output, warnings)
+    return CrashReproduction(outcome, before, str(now.ending), now.output, warnings)
 
 
 def _warnings(recorded: Reproducer) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _load() -> None:
     from twinjit.report import Clock
     from twinjit.source import SourceBytes
     from twinjit.stop import Stop
-    from twinjit.subject import LocalSubject
+    from twinjit.subject import LocalSubject, key_of
     from twinjit.target import Target
     from twinjit.workers import page, worker  # noqa: F401 -- loading them is the point
 
@@ -98,7 +98,7 @@ def _load() -> None:
     subject = LocalSubject(SourceBytes(text, "<warm-up>"), Clock(), Stop(), options)
     for name in NAMED_PIPELINES:  # each takes milliseconds, once
         resolve_pipeline(name, subject.program)
-    subject.build(options.key(subject.fingerprint, subject.resolved))
+    subject.build(key_of(subject, options))
     subject.close()
 
 

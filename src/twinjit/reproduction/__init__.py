@@ -1,0 +1,1 @@
+"""Compiling a program several times, each under other circumstances, and comparing the code."""
