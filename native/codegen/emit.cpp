@@ -131,6 +131,9 @@ Outcome<Entry> addEntry(llvm::Module &module, const std::string &name) {
   if (!callee || callee->isDeclaration())
     return Failure{Kind::Lowering, "lowering lost the function '" + name + "'"};
   llvm::LLVMContext &context = module.getContext();
+  // C's bool is a byte, of which LLVM would set but one bit.
+  if (callee->getReturnType()->isIntegerTy(1) && !callee->hasRetAttribute(llvm::Attribute::SExt))
+    callee->addRetAttr(llvm::Attribute::ZExt);
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
                                        {llvm::PointerType::getUnqual(context)}, false);
   auto *entry =

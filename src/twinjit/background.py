@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.engine import Engine
@@ -10,6 +10,7 @@ from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, held_off
 from twinjit.options import check_priority
+from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
 from twinjit.source import Source
 from twinjit.stop import check_timeout
 
@@ -45,6 +46,8 @@ class BackgroundCompiler:
         language: str = "auto",
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
     ) -> CompileFuture:
         """Have a program compiled in the background.
 
@@ -54,7 +57,7 @@ class BackgroundCompiler:
 
         Parameters
         ----------
-        program, language
+        program, language, signatures, symbols
             As for `compile`.
         priority
             The highest is compiled first; equals in the order of submission.
@@ -69,9 +72,9 @@ class BackgroundCompiler:
         Raises
         ------
         UnsupportedProgramError, VerificationError, ParseError
-            If it is no program, LLVM IR, a live module that is not valid, or no Unicode.
+            If it is no program, a live module that is not valid, or no Unicode.
         ConfigError
-            If `language`, `priority` or `timeout` cannot be used.
+            If an option cannot be used.
         ExecutorError
             If the compiler is closed, or no thread can be had.
         OSError
@@ -79,7 +82,8 @@ class BackgroundCompiler:
         """
         check_priority(priority)
         check_timeout(timeout)
-        source, request = self._engine.take(self._open(program, language))
+        options = ProgramOptions.of(signatures=signatures, symbols=symbols)
+        source, request = self._engine.take(self._open(program, language, options))
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -91,6 +95,8 @@ class BackgroundCompiler:
         progress: bool = False,
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[Executable]: ...
 
@@ -103,6 +109,8 @@ class BackgroundCompiler:
         progress: bool = False,
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         return_exceptions: bool,
     ) -> list[Executable | Exception]: ...
 
@@ -114,6 +122,8 @@ class BackgroundCompiler:
         progress: bool = False,
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         return_exceptions: bool = False,
     ) -> list[Executable] | list[Executable | Exception]:
         """Compile programs, `max_workers` at a time, and return their executables in order.
@@ -124,8 +134,8 @@ class BackgroundCompiler:
         ----------
         programs
             A generator is asked for the next program when one of those before ends.
-        language, priority
-            As for `submit`.
+        language, priority, signatures, symbols
+            As for `submit`; the same for all.
         progress
             Show how far it is, and how many were hits, on standard error if that is a terminal.
         timeout
@@ -147,7 +157,14 @@ class BackgroundCompiler:
             from twinjit.jobs.progress import shown_progress
 
         def submit(program: object) -> CompileFuture:
-            return self.submit(program, language=language, priority=priority, timeout=timeout)
+            return self.submit(
+                program,
+                language=language,
+                priority=priority,
+                timeout=timeout,
+                signatures=signatures,
+                symbols=symbols,
+            )
 
         options = {"return_exceptions": return_exceptions}
         with shown_progress(programs, wanted=progress) as note:
@@ -185,6 +202,8 @@ class BackgroundCompiler:
         if self._is_closed:
             raise ExecutorError("the compiler is closed, and takes no more programs")
 
-    def _open(self, program: object, language: str) -> Source:
+    def _open(
+        self, program: object, language: str, options: ProgramOptions = DEFAULT_OPTIONS
+    ) -> Source:
         self._check_open()
-        return self._engine.open(program, language)
+        return self._engine.open(program, language, options)

@@ -27,6 +27,7 @@ from twinjit.options import (
 )
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
+from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
 from twinjit.stop import check_timeout, stop_after
@@ -146,15 +147,18 @@ class Compiler(BackgroundCompiler):
         language: str = "auto",
         timeout: float | None = None,
         tier_up: TierUp | bool = False,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
     ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
         Parameters
         ----------
         program
-            MLIR text, a path, bytecode, or a live Module or Operation of ``mlir.ir``, of MLIR's
-            bindings in another package, or of xDSL (never modified; no other thread may modify it
-            meanwhile).
+            MLIR or LLVM IR: text, a path, bytecode or bitcode; a live Module or Operation of
+            ``mlir.ir``, of MLIR's bindings in another package, or of xDSL (never modified; no other
+            thread may modify it meanwhile); or a Module of ``llvmlite.ir`` or ModuleRef of
+            ``llvmlite.binding``.
         language
             ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
         timeout
@@ -163,6 +167,14 @@ class Compiler(BackgroundCompiler):
         tier_up
             True, or options, to compile fast first, and to have the optimised code compiled in the
             background once a function has been called often (``docs/tiers.md``).
+        signatures
+            Types in C of functions, by name, for what the program's types do not say: prototypes of
+            ctypes, or declarations such as ``"double (const double *x, int64_t n)"``. They are
+            checked, and no part of keys (``docs/llvm.md``).
+        symbols
+            What the program declares and the process does not define, by name: ctypes functions,
+            addresses, or objects with an ``address``, such as a ``numba.cfunc``. The code keeps
+            them alive. Addresses are no part of keys.
 
         Raises
         ------
@@ -175,7 +187,9 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, `timeout` no time, or `tier_up` no such option.
+            If `language` is not a language, `timeout` no time, or another option cannot be used.
+        SignatureError
+            If `signatures` has another type than the program, or a function that it lacks.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -184,7 +198,9 @@ class Compiler(BackgroundCompiler):
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        source = self._open(program, language)
+        source = self._open(
+            program, language, ProgramOptions.of(signatures=signatures, symbols=symbols)
+        )
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
         with held_off():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.forks import held_off
 from twinjit.language import Language, check_language, language_of
+from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
 
 if TYPE_CHECKING:
     from twinjit.foreign import Bundle
@@ -39,12 +40,15 @@ class SourceBytes:
     bundle
         Who wrote it, if a program of another package was handed in. Its text is to be read with
         all that `bundle` may know and we do not: ``reader.py``.
+    options
+        What its user says of it.
     """
 
     data: bytes
     name: str
     language: Language = "mlir"
     bundle: Bundle | None = None
+    options: ProgramOptions = DEFAULT_OPTIONS
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,13 @@ class LiveModule:
         Its ``_CAPIPtr``.
     owner
         The Python object, kept so that the operation lives.
+    options
+        What its user says of it.
     """
 
     capsule: object
     owner: object
+    options: ProgramOptions = DEFAULT_OPTIONS
 
     language: ClassVar[Language] = "mlir"
 
