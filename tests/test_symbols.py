@@ -109,8 +109,8 @@ class TestCode:
         compiler.close()
 
     def test_isolated_workers(self, program):
-        compiler = twinjit.Compiler(cache=False, executor="process")
-        executable = compiler.compile(program, symbols={"given": UNARY(lambda x: x + 1)})
+        with twinjit.Compiler(cache=False, executor="process") as compiler:
+            executable = compiler.compile(program, symbols={"given": UNARY(lambda x: x + 1)})
         assert executable.twice(0.0) == 2
 
     def test_tiers(self, compiler, program):

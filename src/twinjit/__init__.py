@@ -32,6 +32,7 @@ from twinjit.target import Target
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
     from twinjit.jobs.future import CompileFuture
+    from twinjit.library import ImportDecision, ImportPolicy, Library
     from twinjit.memory import MemoryReport
     from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
@@ -53,7 +54,10 @@ __all__ = [
     "Entry",
     "Executable",
     "Explanation",
+    "ImportDecision",
+    "ImportPolicy",
     "Key",
+    "Library",
     "MemoryReport",
     "MissReason",
     "Pipeline",
@@ -92,6 +96,7 @@ _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "CompileFuture": "jobs.future",
+    **dict.fromkeys(("ImportDecision", "ImportPolicy", "Library"), "library"),
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.engine import Engine
 from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, held_off
-from twinjit.options import check_priority
+from twinjit.options import check_priority, join_libraries
 from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
-from twinjit.source import Source
+from twinjit.source import Linkable, Source
 from twinjit.stop import check_timeout
 
 if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
     from twinjit.jobs.jobs import Jobs
+    from twinjit.library import Library
 
 __all__ = ["BackgroundCompiler"]
 
@@ -30,11 +32,14 @@ class BackgroundCompiler:
         Looks programs up, and has them compiled.
     max_workers
         How many programs that were submitted are compiled at a time.
+    libraries
+        What programs may import functions from.
     """
 
-    def __init__(self, engine: Engine, max_workers: int) -> None:
+    def __init__(self, engine: Engine, max_workers: int, libraries: Linkable | None) -> None:
         self.max_workers = max_workers
         self._engine = engine
+        self._libraries = libraries
         self._lock = fork_lock()  # guards `_jobs` and `_is_closed`
         self._jobs: Jobs | None = None  # made by the first program that is submitted
         self._is_closed = False
@@ -48,6 +53,7 @@ class BackgroundCompiler:
         timeout: float | None = None,
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> CompileFuture:
         """Have a program compiled in the background.
 
@@ -57,7 +63,7 @@ class BackgroundCompiler:
 
         Parameters
         ----------
-        program, language, signatures, symbols
+        program, language, signatures, symbols, libraries
             As for `compile`.
         priority
             The highest is compiled first; equals in the order of submission.
@@ -83,7 +89,7 @@ class BackgroundCompiler:
         check_priority(priority)
         check_timeout(timeout)
         options = ProgramOptions.of(signatures=signatures, symbols=symbols)
-        source, request = self._engine.take(self._open(program, language, options))
+        source, request = self._engine.take(self._open(program, language, options, libraries))
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -183,8 +189,9 @@ class BackgroundCompiler:
         with self._lock:
             self._is_closed = True
         if self._jobs:
-            self._jobs.close(cancel=cancel)
-        self._engine.close()
+            self._jobs.close(cancel=cancel, then=self._engine.close)
+        else:
+            self._engine.close()
 
     def _submitted(self) -> Jobs:
         if self._jobs:
@@ -203,7 +210,13 @@ class BackgroundCompiler:
             raise ExecutorError("the compiler is closed, and takes no more programs")
 
     def _open(
-        self, program: object, language: str, options: ProgramOptions = DEFAULT_OPTIONS
+        self,
+        program: object,
+        language: str,
+        options: ProgramOptions = DEFAULT_OPTIONS,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> Source:
         self._check_open()
-        return self._engine.open(program, language, options)
+        source = self._engine.open(program, language, options)
+        joined = self._libraries if libraries is None else join_libraries(libraries)
+        return replace(source, libraries=joined) if joined else source

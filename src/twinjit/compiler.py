@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +20,7 @@ from twinjit.options import (
     check_options,
     choose_target,
     choose_workers,
+    join_libraries,
     open_shared_store,
     open_store,
     open_tracer,
@@ -35,6 +36,7 @@ from twinjit.store.base import Backend
 from twinjit.target import Target
 
 if TYPE_CHECKING:
+    from twinjit.library import Library
     from twinjit.memory import MemoryReport
     from twinjit.tierup import TierUp
 
@@ -77,6 +79,9 @@ class Compiler(BackgroundCompiler):
     max_workers
         How many programs that were submitted are compiled at a time; by default what `settings`
         says.
+    libraries
+        What all programs may import functions from: a `Library`, or several, searched in order
+        (``docs/library.md``).
     trace
         Path of a file to write a trace of all calls to, for Perfetto and Chrome, with ``%p`` for
         the number of the process; by default what `settings` says.
@@ -114,6 +119,7 @@ class Compiler(BackgroundCompiler):
         executor: object = None,
         trace: str | os.PathLike[str] | None = None,
         max_workers: int | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
@@ -124,6 +130,7 @@ class Compiler(BackgroundCompiler):
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
         workers = choose_workers(max_workers, settings)
+        joined = join_libraries(libraries)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
         show_code(settings)
@@ -138,7 +145,7 @@ class Compiler(BackgroundCompiler):
             settings,
             Observer(open_tracer(trace, settings)),
         )
-        super().__init__(engine, workers)
+        super().__init__(engine, workers, joined)
 
     def compile(
         self,
@@ -149,6 +156,7 @@ class Compiler(BackgroundCompiler):
         tier_up: TierUp | bool = False,
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
@@ -175,6 +183,8 @@ class Compiler(BackgroundCompiler):
             What the program declares and the process does not define, by name: ctypes functions,
             addresses, or objects with an ``address``, such as a ``numba.cfunc``. The code keeps
             them alive. Addresses are no part of keys.
+        libraries
+            What it may import functions from, in place of what the compiler has.
 
         Raises
         ------
@@ -190,6 +200,8 @@ class Compiler(BackgroundCompiler):
             If `language` is not a language, `timeout` no time, or another option cannot be used.
         SignatureError
             If `signatures` has another type than the program, or a function that it lacks.
+        LibraryError
+            If a library cannot be read, or the program needs a copy of what cannot be copied.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -198,17 +210,16 @@ class Compiler(BackgroundCompiler):
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        source = self._open(
-            program, language, ProgramOptions.of(signatures=signatures, symbols=symbols)
-        )
+        options = ProgramOptions.of(signatures=signatures, symbols=symbols)
+        source = self._open(program, language, options, libraries)
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
         with held_off():
             from twinjit.tierup import TierUp, compile_in_tiers
-        options = TierUp.of(tier_up)
-        if options is None or options.first_level >= self.opt_level:
+        tiers = TierUp.of(tier_up)
+        if tiers is None or tiers.first_level >= self.opt_level:
             return self._engine.compile(source, clock, stop)
-        return compile_in_tiers(self._engine, self._submitted(), options, source, clock, stop)
+        return compile_in_tiers(self._engine, self._submitted(), tiers, source, clock, stop)
 
     def __enter__(self) -> Compiler:
         return self
@@ -220,7 +231,13 @@ class Compiler(BackgroundCompiler):
     def __reduce__(self) -> NoReturn:
         raise ExecutorError("a Compiler cannot be copied, nor sent to a process; make another")
 
-    def explain(self, program: object, *, language: str = "auto") -> Explanation:
+    def explain(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> Explanation:
         """Say how a program would be looked up, compiling nothing.
 
         Raises
@@ -230,9 +247,15 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.explain(self._open(program, language))
+        return self._engine.explain(self._open(program, language, libraries=libraries))
 
-    def would_hit(self, program: object, *, language: str = "auto") -> bool:
+    def would_hit(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
 
         What is found is examined, but neither loaded nor counted as a lookup.
@@ -244,7 +267,7 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.would_hit(self._open(program, language))
+        return self._engine.would_hit(self._open(program, language, libraries=libraries))
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.

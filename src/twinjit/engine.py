@@ -223,13 +223,16 @@ class Engine:
     def _request(self, source: Source, clock: Clock, stop: Stop | None = None) -> bytes | None:
         """Digest what was asked for; None for a live module without an identity."""
         if isinstance(source, CapturedModule):
-            fingerprint = source.fingerprint
-            return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
+            return self._of_live(source.fingerprint, source)
         if isinstance(source, SourceBytes):
             return self._hasher.of_source(source)
         load_mlir(clock)
-        fingerprint = live_fingerprint(source, self._options.policy, stop)
-        return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
+        return self._of_live(live_fingerprint(source, self._options.policy, stop), source)
+
+    def _of_live(self, fingerprint: bytes | None, source: Source) -> bytes | None:
+        if fingerprint is None:
+            return None
+        return self._hasher.of_fingerprint(fingerprint, source.libraries)
 
     def _compile(
         self, subject: Subject, request: bytes | None, clock: Clock, stop: Stop
@@ -253,7 +256,8 @@ class Engine:
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
-        key = self._options.key(subject.fingerprint, resolved, subject.source.language)
+        language = subject.source.language
+        key = self._options.key(subject.fingerprint, resolved, language, subject.imports)
         why = subject.why_unknown
         if resolved.file_reader and not why:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
@@ -325,7 +329,8 @@ class Engine:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
         options = subject.source.options
-        key = self._options.key(fingerprint, resolved, subject.source.language)
+        language = subject.source.language
+        key = self._options.key(fingerprint, resolved, language, subject.imports)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
             self._count("uncacheable")
@@ -369,7 +374,13 @@ class Engine:
         return Executable(
             code,
             Report(
-                tier, clock.seconds, clock.phases, code.pipeline, code.object_bytes, code.is_stored
+                tier,
+                clock.seconds,
+                clock.phases,
+                code.pipeline,
+                code.object_bytes,
+                code.is_stored,
+                code.imported,
             ),
             options.signatures,
         )

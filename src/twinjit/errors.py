@@ -30,6 +30,7 @@ __all__ = [
     "ExecutorError",
     "ForkError",
     "KeyPartError",
+    "LibraryError",
     "LoweringError",
     "MemoryLimitError",
     "ObservationWarning",
@@ -195,6 +196,10 @@ class CompilationTimeoutError(TwinjitError, TimeoutError):
 
 class ExecutorError(TwinjitError, RuntimeError):
     """Workers, an executor, a cluster or other processes are to work on programs, and cannot."""
+
+
+class LibraryError(CompilationError, ValueError):
+    """A library cannot be opened, or a function of it cannot become part of a program."""
 
 
 class UnsupportedProgramError(TwinjitError, TypeError):

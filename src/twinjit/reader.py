@@ -128,6 +128,9 @@ def _parse(
         raise ParseError(f"{error.message}: {hint}", diagnostics=error.diagnostics) from error
 
 
+_LONGEST_PATH = 4096  # bytes; longer ones are none on any system of ours
+
+
 def _hint(error: ParseError, source: SourceBytes) -> str:
     """Say what the user may have meant, where MLIR's own words mislead."""
     if any("-allow-unregistered-dialect" in each.message for each in error.diagnostics):
@@ -135,7 +138,8 @@ def _hint(error: ParseError, source: SourceBytes) -> str:
             "it has operations of a dialect that MLIR does not know; allow_unregistered=True "
             "(--allow-unregistered) accepts them to be fingerprinted and compared, not compiled"
         )
-    if source.name == "<text>" and len(source.data.split()) == 1:
+    could_be_path = source.name == "<text>" and len(source.data) <= _LONGEST_PATH
+    if could_be_path and len(source.data.split()) == 1:
         return f"nor is there a file '{source.data.decode().strip()}'"
     return ""
 

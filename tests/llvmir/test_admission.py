@@ -74,7 +74,9 @@ BROKEN = {
 
 @pytest.fixture(scope="module")
 def isolated():
-    return [twinjit.Compiler(cache=False, executor="process", opt_level=level) for level in (0, 3)]
+    options = {"cache": False, "executor": "process"}
+    with twinjit.Compiler(opt_level=0, **options) as fast, twinjit.Compiler(**options) as best:
+        yield [fast, best]
 
 
 @pytest.mark.parametrize(("text", "match"), BROKEN.values(), ids=BROKEN)

@@ -46,16 +46,18 @@ class _Worker:
         self._first_resident = resident_bytes()
 
     def serve(self) -> None:
-        while message := receive(self._channel, self._wait):
-            send(self._channel, self._answer(message), self._wait)
+        with ending_on_memory_error():  # what is sent and received takes memory, too
+            while message := receive(self._channel, self._wait):
+                send(self._channel, self._answer(message), self._wait)
 
     def _wait(self, writing: bool) -> None:
         select.select([] if writing else [self._channel], [self._channel] if writing else [], [])
 
     def _answer(self, message: Message) -> Message:
         try:
-            with ending_on_memory_error():
-                return self._done(message.header, message.sections)
+            return self._done(message.header, message.sections)
+        except MemoryError:
+            raise
         except TwinjitError as error:
             return Message({"error": error_to_plain(error)})
         except Exception:
@@ -91,6 +93,7 @@ class _Worker:
             "why_unknown": subject.why_unknown,
             "phases": self._clock.phases,
             "types": constants.types,
+            "imports": subject.imports and subject.imports.hex(),
             **_resolution(subject),
         }
         return Message(answer, constants.contents)
