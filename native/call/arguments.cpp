@@ -101,7 +101,7 @@ bool Call::bindMemory(unsigned parameter, PyObject *object) {
     return true;
   }
   *slot = reinterpret_cast<uint64_t>(view.data);
-  Misfit misfit = fitAccess(view, value);
+  Misfit misfit = fitPointed(view, value);
   if (misfit == Misfit::None)
     return true;
   refuseView(plan, parameter, object, view, misfit);

@@ -73,7 +73,7 @@ Words layoutWords(const Plan &plan, unsigned parameter, const View &view) {
   if (!value.rowMajor)
     return {given, "its strides must be " + stridesText(value) + " elements of " +
                        std::to_string(value.itemSize) + " bytes"};
-  if (parameter >= plan.argumentCount)
+  if (parameter >= plan.argumentCount || value.kind == Kind::Pointer)
     return {given, "pass an array in C order"};
   return {given + ", which is not row-major",
           "pass np.ascontiguousarray(x), whose elements the function then sees and writes in place "
@@ -98,9 +98,11 @@ Words words(const Plan &plan, unsigned parameter, PyObject *object, const View &
   case Misfit::ReadOnly:
     if (parameter >= plan.argumentCount)
       return {given + " is read-only", "pass a writable array"};
-    return {given + " is read-only",
-            "the function may write it: pass a copy, or promise in the program that it does not "
-            "(llvm.readonly, or bufferization.access = \"read\")"};
+    return {
+        given + " is read-only",
+        "the function may write it: pass a copy, or promise in the program that it does not "
+        "(llvm.readonly, bufferization.access = \"read\"; in LLVM IR, readonly, or const in the "
+        "function's signature)"};
   case Misfit::Unshared:
     return {typeName(object) + " that exports only a copy of its elements was given",
             "what the function writes would be lost: pass a NumPy array"};

@@ -132,6 +132,9 @@ Value readValue(nb::handle description) {
   auto kind = nb::cast<std::string>(description["kind"]);
   if (kind == "pointer") {
     value.kind = Kind::Pointer;
+    auto pointed = nb::cast<std::string>(description["dtype"]); // MLIR says the pointer's type
+    if (!pointed.empty() && pointed != value.text && !setDtype(value, pointed))
+      malformed(value, "unknown dtype '" + pointed + "'");
     return value;
   }
   if (kind == "scalar")

@@ -87,6 +87,14 @@ Misfit fitAccess(const View &view, const Value &value) {
   return view.shared ? Misfit::None : Misfit::Unshared;
 }
 
+Misfit fitPointed(const View &view, const Value &value) {
+  if (value.accepts && !(value.accepts >> static_cast<unsigned>(view.element) & 1))
+    return Misfit::Element;
+  if (Misfit misfit = fitAccess(view, value); misfit != Misfit::None)
+    return misfit;
+  return value.accepts && !view.rowMajor ? Misfit::Layout : Misfit::None;
+}
+
 Misfit fit(const View &view, const Value &value) {
   if (!(value.accepts >> static_cast<unsigned>(view.element) & 1))
     return Misfit::Element;

@@ -60,6 +60,10 @@ Misfit fit(const View &view, const Value &value);
 /// writes.
 Misfit fitAccess(const View &view, const Value &value);
 
+/// Whether a pointer to its elements may be passed: where the program says what these are, they are
+/// to be of that type and lie one after another.
+Misfit fitPointed(const View &view, const Value &value);
+
 /// Write a fitting view as the memref descriptor that compiled code reads.
 void describe(const View &view, const Value &value, uint64_t *slots);
 

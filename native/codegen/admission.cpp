@@ -1,6 +1,9 @@
 #include "codegen/admission.h"
 
+#include "codegen/unselectable.h"
+
 #include "llvm/IR/CallingConv.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBufferRef.h"
@@ -31,6 +34,13 @@ bool isForeign(llvm::Intrinsic::ID intrinsic) {
          (llvm::Intrinsic::isTargetIntrinsic(intrinsic) && !name.starts_with("llvm.x86."));
 }
 
+constexpr uint64_t kPage = 4096; // all that images are aligned at
+
+std::string whyMisaligned(const llvm::GlobalValue &symbol, llvm::MaybeAlign alignment) {
+  bool isBeyond = alignment.valueOrOne().value() > kPage;
+  return isBeyond ? "'" + symbol.getName().str() + "' is to be aligned at more than a page" : "";
+}
+
 std::string whyRefused(const llvm::GlobalVariable &variable) {
   // JITLink without a platform has no thread-local storage: accesses would hit other variables.
   if (variable.isThreadLocal())
@@ -39,7 +49,7 @@ std::string whyRefused(const llvm::GlobalVariable &variable) {
       variable.getName() == "llvm.global_ctors" || variable.getName() == "llvm.global_dtors";
   if (runs && variable.getValueType()->getArrayNumElements() != 0)
     return "global constructors and destructors ('" + variable.getName().str() + "') do not run";
-  return "";
+  return whyMisaligned(variable, variable.getAlign());
 }
 
 std::string whyRefused(const llvm::Function &function) {
@@ -50,7 +60,24 @@ std::string whyRefused(const llvm::Function &function) {
     return "intrinsic '" + function.getName().str() + "' is not for this target";
   if (isUnusable(function.getCallingConv()))
     return "the calling convention of '" + function.getName().str() + "' is not for this target";
-  return "";
+  if (std::string why = whyUnselectable(function); !why.empty())
+    return "'" + function.getName().str() + "': " + why;
+  return whyMisaligned(function, function.getAlign());
+}
+
+/// Signed pointers are constants of their own kind, which symbols lead to.
+bool isSigned(const llvm::Constant &constant) {
+  return llvm::any_of(constant.users(), [](const llvm::User *user) {
+    auto *outer = llvm::dyn_cast<llvm::Constant>(user);
+    return outer && !llvm::isa<llvm::GlobalValue>(outer) &&
+           (llvm::isa<llvm::ConstantPtrAuth>(outer) || isSigned(*outer));
+  });
+}
+
+std::string whyRefused(const llvm::GlobalObject &object) {
+  return isSigned(object)
+             ? "signed pointers ('" + object.getName().str() + "') are not for this target"
+             : "";
 }
 
 /// The error as text; the object is LLVM's own, so that there is none.
@@ -99,6 +126,9 @@ std::string whyRefused(const llvm::Module &module) {
   std::string why;
   if (!module.ifunc_empty())
     return "indirect function '" + module.ifunc_begin()->getName().str() + "' is never resolved";
+  for (const llvm::GlobalObject &object : module.global_objects())
+    if (why = whyRefused(object); !why.empty())
+      return why;
   for (const llvm::GlobalVariable &variable : module.globals())
     if (why = whyRefused(variable); !why.empty())
       return why;

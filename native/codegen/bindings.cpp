@@ -116,7 +116,8 @@ private:
 std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::string> &entries,
                                       const nb::sequence &constants, const nb::bytes &digest,
                                       const nb::dict &given,
-                                      const std::vector<std::string> &exports) {
+                                      const std::vector<std::string> &exports,
+                                      const nb::tuple & /*owners*/) {
   LinkOptions options;
   for (const std::string &entry : entries)
     options.entries.push_back(callSymbol(entry));
@@ -259,15 +260,16 @@ NB_MODULE(_llvm, m) {
 
   m.def("load", &loadFromPython, "object"_a, "entries"_a, "constants"_a = nb::tuple(),
         "digest"_a = nb::bytes("", 0), "given"_a = nb::dict(), "exports"_a = nb::list(),
+        "owners"_a = nb::tuple(), nb::keep_alive<0, 7>(),
         nb::sig("def load(object: bytes | memoryview, entries: collections.abc.Sequence[str], "
                 "constants: collections.abc.Sequence[tuple[str, bytes, int]] = (), digest: bytes = "
-                "b\"\", given: dict[str, int] = {}, exports: collections.abc.Sequence[str] = ()) "
-                "-> Image"),
+                "b\"\", given: dict[str, int] = {}, exports: collections.abc.Sequence[str] = (), "
+                "owners: tuple[object, ...] = ()) -> Image"),
         "Link an object file into the process, and to copies of constants that it refers to: the "
         "symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name "
         "functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has "
         "addresses of symbols, which come before all others; ``exports`` what the program defines "
-        "and the image is to find. Releases the GIL.");
+        "and the image is to find; ``owners`` live as long as the image. Releases the GIL.");
 
   m.def(
       "malloc_address",

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -48,11 +49,26 @@ Outcome<std::unique_ptr<llvm::TargetMachine>> makeMachine(const EmitOptions &opt
   return machine;
 }
 
+/// Drop copies that an analysis has made, and does not remove, of values; only the optimiser would.
+void dropCopies(llvm::Module &module) {
+  for (llvm::Function &function : llvm::make_early_inc_range(module)) {
+    if (function.getIntrinsicID() != llvm::Intrinsic::ssa_copy)
+      continue;
+    for (llvm::User *user : llvm::make_early_inc_range(function.users())) {
+      auto *call = llvm::cast<llvm::CallInst>(user);
+      call->replaceAllUsesWith(call->getArgOperand(0));
+      call->eraseFromParent();
+    }
+    function.eraseFromParent();
+  }
+}
+
 /// Drop what does not reach the code but would reach the object's bytes. JITLink has no use for
 /// debug information, and LLVM writes it without checking it: a subprogram without a type ends the
 /// process.
 void normalise(llvm::Module &module) {
   llvmir::dropDebugInfo(module);
+  dropCopies(module);
   module.setModuleIdentifier("twinjit");
   module.setSourceFileName("twinjit");
 }
@@ -131,6 +147,9 @@ Outcome<Entry> addEntry(llvm::Module &module, const std::string &name) {
   if (!callee || callee->isDeclaration())
     return Failure{Kind::Lowering, "lowering lost the function '" + name + "'"};
   llvm::LLVMContext &context = module.getContext();
+  // C's bool is a byte, of which LLVM would set but one bit.
+  if (callee->getReturnType()->isIntegerTy(1) && !callee->hasRetAttribute(llvm::Attribute::SExt))
+    callee->addRetAttr(llvm::Attribute::ZExt);
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
                                        {llvm::PointerType::getUnqual(context)}, false);
   auto *entry =

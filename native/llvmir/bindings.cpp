@@ -102,7 +102,7 @@ nb::list toPython(const std::vector<PlainValue> &values) {
     described["shape"] = nb::list();
     described["strides"] = nb::none();
     described["offset"] = nb::none();
-    described["read_only"] = false;
+    described["read_only"] = value.isReadOnly;
     result.append(described);
   }
   return result;

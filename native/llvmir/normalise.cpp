@@ -101,12 +101,17 @@ void reorderSymbols(llvm::Module &module, llvm::ArrayRef<const llvm::GlobalValue
   }
 }
 
-/// Names in order; what LLVM does not know is of no use, and may hold debug info that is dropped
-/// everywhere else.
+/// Whether named metadata can reach code. Others are for linkers and readers of objects, unknown to
+/// LLVM, or hold debug info.
+bool reachesCode(llvm::StringRef name) {
+  return name == "llvm.module.flags" || name == "llvm.errno.tbaa";
+}
+
+/// Names in order, of what reaches code.
 void settleNamedMetadata(llvm::Module &module) {
   llvm::SmallVector<std::pair<std::string, llvm::SmallVector<llvm::MDNode *, 4>>, 8> lists;
   for (llvm::NamedMDNode &list : llvm::make_early_inc_range(module.named_metadata()))
-    if (!list.getName().starts_with("llvm."))
+    if (!reachesCode(list.getName()))
       module.eraseNamedMetadata(&list);
     else
       lists.push_back(

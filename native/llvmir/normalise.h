@@ -33,8 +33,8 @@ struct LiftedConstant {
 /// Change `module` so that modules which are the same under the policy become the same in all that
 /// compilation can see, and mean what they will in an object that nothing else is linked to:
 ///
-///   - debug info, names of struct types, metadata whose name says nothing to LLVM, and attachments
-///     that do not count are dropped;
+///   - debug info, names of struct types, named metadata that cannot reach code, and
+///     attachments that do not count are dropped;
 ///   - what the module defines gets the name programSymbol() (common/symbols.h), or, where its name
 ///     does not count, one by number: "twinjit.local.0" …;
 ///   - symbols, named metadata and operands whose order does not count get one order;

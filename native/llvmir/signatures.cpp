@@ -32,6 +32,13 @@ PlainValue describe(const llvm::Type &type) {
   return {"unsupported", "", text};
 }
 
+PlainValue describe(const llvm::Argument &argument) {
+  PlainValue value = describe(*argument.getType());
+  value.isReadOnly =
+      value.kind == "pointer" && (argument.onlyReadsMemory() || argument.hasByValAttr());
+  return value;
+}
+
 /// Conventions other than C's that a caller in LLVM IR can follow with any arguments.
 llvm::StringRef nameOf(llvm::CallingConv::ID convention) {
   switch (convention) {
@@ -95,7 +102,7 @@ PlainSignature describe(const llvm::Function &function) {
   PlainSignature signature;
   signature.name = programName(function.getName()).str();
   for (const llvm::Argument &argument : function.args())
-    signature.arguments.push_back(describe(*argument.getType()));
+    signature.arguments.push_back(describe(argument));
   if (!function.getReturnType()->isVoidTy())
     signature.results.push_back(describe(*function.getReturnType()));
   llvm::CallingConv::ID convention = function.getCallingConv();

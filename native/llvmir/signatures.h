@@ -10,9 +10,10 @@ namespace twinjit::llvmir {
 
 /// A parameter or result; see `Value` in src/twinjit/signature.py.
 struct PlainValue {
-  std::string kind;  // "scalar", "pointer", "unsupported"
-  std::string dtype; // of a scalar
-  std::string text;  // the type as LLVM prints it
+  std::string kind;        // "scalar", "pointer", "unsupported"
+  std::string dtype;       // of a scalar
+  std::string text;        // the type as LLVM prints it
+  bool isReadOnly = false; // whether the function promises not to write what it points to
 };
 
 struct PlainSignature {

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -136,13 +137,19 @@ def _kept_compiler(options: tuple[tuple[str, Any], ...]) -> Compiler:
 
 
 def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
-    program: object, *, language: str = "auto", timeout: float | None = None, **options: Any
+    program: object,
+    *,
+    language: str = "auto",
+    timeout: float | None = None,
+    signatures: Mapping[str, object] | None = None,
+    symbols: Mapping[str, object] | None = None,
+    **options: Any,
 ) -> Executable:
     """Return the executable of a program, compiling it if it is new.
 
     Parameters
     ----------
-    program, language, timeout
+    program, language, timeout, signatures, symbols
         As for `Compiler.compile`.
     **options
         As for `Compiler`. One compiler is kept for each set of options.
@@ -152,7 +159,9 @@ def compile(  # noqa: A001 -- the verb of the library; the builtin is not used h
     TwinjitError
         As for `Compiler.compile`.
     """
-    return default_compiler(**options).compile(program, language=language, timeout=timeout)
+    return default_compiler(**options).compile(
+        program, language=language, timeout=timeout, signatures=signatures, symbols=symbols
+    )
 
 
 def explain(program: object, *, language: str = "auto", **options: Any) -> Explanation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -11,6 +11,7 @@ from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, held_off
 from twinjit.options import check_priority, join_libraries
+from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
 from twinjit.source import Linkable, Source
 from twinjit.stop import check_timeout
 
@@ -50,6 +51,8 @@ class BackgroundCompiler:
         language: str = "auto",
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         libraries: Iterable[Library] | Library | None = None,
     ) -> CompileFuture:
         """Have a program compiled in the background.
@@ -60,7 +63,7 @@ class BackgroundCompiler:
 
         Parameters
         ----------
-        program, language, libraries
+        program, language, signatures, symbols, libraries
             As for `compile`.
         priority
             The highest is compiled first; equals in the order of submission.
@@ -75,9 +78,9 @@ class BackgroundCompiler:
         Raises
         ------
         UnsupportedProgramError, VerificationError, ParseError
-            If it is no program, LLVM IR, a live module that is not valid, or no Unicode.
+            If it is no program, a live module that is not valid, or no Unicode.
         ConfigError
-            If `language`, `priority` or `timeout` cannot be used.
+            If an option cannot be used.
         ExecutorError
             If the compiler is closed, or no thread can be had.
         OSError
@@ -85,7 +88,8 @@ class BackgroundCompiler:
         """
         check_priority(priority)
         check_timeout(timeout)
-        source, request = self._engine.take(self._open(program, language, libraries))
+        options = ProgramOptions.of(signatures=signatures, symbols=symbols)
+        source, request = self._engine.take(self._open(program, language, options, libraries))
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -97,6 +101,8 @@ class BackgroundCompiler:
         progress: bool = False,
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[Executable]: ...
 
@@ -109,6 +115,8 @@ class BackgroundCompiler:
         progress: bool = False,
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         return_exceptions: bool,
     ) -> list[Executable | Exception]: ...
 
@@ -120,6 +128,8 @@ class BackgroundCompiler:
         progress: bool = False,
         priority: int = 0,
         timeout: float | None = None,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         return_exceptions: bool = False,
     ) -> list[Executable] | list[Executable | Exception]:
         """Compile programs, `max_workers` at a time, and return their executables in order.
@@ -130,8 +140,8 @@ class BackgroundCompiler:
         ----------
         programs
             A generator is asked for the next program when one of those before ends.
-        language, priority
-            As for `submit`.
+        language, priority, signatures, symbols
+            As for `submit`; the same for all.
         progress
             Show how far it is, and how many were hits, on standard error if that is a terminal.
         timeout
@@ -153,7 +163,14 @@ class BackgroundCompiler:
             from twinjit.jobs.progress import shown_progress
 
         def submit(program: object) -> CompileFuture:
-            return self.submit(program, language=language, priority=priority, timeout=timeout)
+            return self.submit(
+                program,
+                language=language,
+                priority=priority,
+                timeout=timeout,
+                signatures=signatures,
+                symbols=symbols,
+            )
 
         options = {"return_exceptions": return_exceptions}
         with shown_progress(programs, wanted=progress) as note:
@@ -196,9 +213,10 @@ class BackgroundCompiler:
         self,
         program: object,
         language: str,
+        options: ProgramOptions = DEFAULT_OPTIONS,
         libraries: Iterable[Library] | Library | None = None,
     ) -> Source:
         self._check_open()
-        source = self._engine.open(program, language)
+        source = self._engine.open(program, language, options)
         joined = self._libraries if libraries is None else join_libraries(libraries)
         return replace(source, libraries=joined) if joined else source

@@ -28,6 +28,7 @@ from twinjit.options import (
 )
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
+from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
 from twinjit.stop import check_timeout, stop_after
@@ -153,6 +154,8 @@ class Compiler(BackgroundCompiler):
         language: str = "auto",
         timeout: float | None = None,
         tier_up: TierUp | bool = False,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         libraries: Iterable[Library] | Library | None = None,
     ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
@@ -160,9 +163,10 @@ class Compiler(BackgroundCompiler):
         Parameters
         ----------
         program
-            MLIR text, a path, bytecode, or a live Module or Operation of ``mlir.ir``, of MLIR's
-            bindings in another package, or of xDSL (never modified; no other thread may modify it
-            meanwhile).
+            MLIR or LLVM IR: text, a path, bytecode or bitcode; a live Module or Operation of
+            ``mlir.ir``, of MLIR's bindings in another package, or of xDSL (never modified; no other
+            thread may modify it meanwhile); or a Module of ``llvmlite.ir`` or ModuleRef of
+            ``llvmlite.binding``.
         language
             ``"mlir"`` or ``"llvm"``, where it should not be found out by content.
         timeout
@@ -171,6 +175,14 @@ class Compiler(BackgroundCompiler):
         tier_up
             True, or options, to compile fast first, and to have the optimised code compiled in the
             background once a function has been called often (``docs/tiers.md``).
+        signatures
+            Types in C of functions, by name, for what the program's types do not say: prototypes of
+            ctypes, or declarations such as ``"double (const double *x, int64_t n)"``. They are
+            checked, and no part of keys (``docs/llvm.md``).
+        symbols
+            What the program declares and the process does not define, by name: ctypes functions,
+            addresses, or objects with an ``address``, such as a ``numba.cfunc``. The code keeps
+            them alive. Addresses are no part of keys.
         libraries
             What it may import functions from, in place of what the compiler has.
 
@@ -185,8 +197,9 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, `timeout` no time, or `tier_up` or `libraries` no such
-            option.
+            If `language` is not a language, `timeout` no time, or another option cannot be used.
+        SignatureError
+            If `signatures` has another type than the program, or a function that it lacks.
         LibraryError
             If a library cannot be read, or the program needs a copy of what cannot be copied.
         ExecutorError
@@ -197,15 +210,16 @@ class Compiler(BackgroundCompiler):
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        source = self._open(program, language, libraries)
+        options = ProgramOptions.of(signatures=signatures, symbols=symbols)
+        source = self._open(program, language, options, libraries)
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
         with held_off():
             from twinjit.tierup import TierUp, compile_in_tiers
-        options = TierUp.of(tier_up)
-        if options is None or options.first_level >= self.opt_level:
+        tiers = TierUp.of(tier_up)
+        if tiers is None or tiers.first_level >= self.opt_level:
             return self._engine.compile(source, clock, stop)
-        return compile_in_tiers(self._engine, self._submitted(), options, source, clock, stop)
+        return compile_in_tiers(self._engine, self._submitted(), tiers, source, clock, stop)
 
     def __enter__(self) -> Compiler:
         return self
@@ -233,7 +247,7 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.explain(self._open(program, language, libraries))
+        return self._engine.explain(self._open(program, language, libraries=libraries))
 
     def would_hit(
         self,
@@ -253,7 +267,7 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.would_hit(self._open(program, language, libraries))
+        return self._engine.would_hit(self._open(program, language, libraries=libraries))
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.

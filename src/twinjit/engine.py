@@ -27,6 +27,7 @@ from twinjit.key import DIGEST_SIZE, Key
 from twinjit.observer import Observer
 from twinjit.options import pipeline_request
 from twinjit.pipeline import AUTO, NAMED_PIPELINES
+from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.settings import Confirm, Settings
@@ -35,6 +36,7 @@ from twinjit.stop import Stop
 from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
 from twinjit.subject import Builder, Subject, capture, key_of, live_fingerprint, load_mlir
+from twinjit.symbols import Symbols
 from twinjit.tiers import Tiers
 from twinjit.turns import Turns
 
@@ -115,10 +117,13 @@ class Engine:
             known = self._levels.setdefault(opt_level, other)  # of threads that race, the first
         return known
 
-    def open(self, program: object, language: str) -> Source:
+    def open(
+        self, program: object, language: str, options: ProgramOptions = DEFAULT_OPTIONS
+    ) -> Source:
         """Sort a program as `open_source` does, with its locations where these can reach code."""
         keeps_locations = self._options.policy.locations == "keep"
-        return open_source(program, language=language, locations=keeps_locations)
+        source = open_source(program, language=language, locations=keeps_locations)
+        return source if options == DEFAULT_OPTIONS else replace(source, options=options)
 
     def compile(
         self, source: Source, clock: Clock, stop: Stop, request: bytes | None = None
@@ -156,7 +161,7 @@ class Engine:
             subject.close()
         if not found:
             return None
-        executable = self._deliver(*found, None, clock)
+        executable = self._deliver(*found, clock, source.options)
         self._observer.delivered(source, clock, executable)
         return executable
 
@@ -167,7 +172,7 @@ class Engine:
         -------
         SourceBytes, bytes or None
             The program, and a digest that is the same for all programs to which one executable
-            can be given; None where that is not known.
+            can be given if their options are the same; None where that is not known.
 
         Raises
         ------
@@ -176,7 +181,7 @@ class Engine:
         """
         if isinstance(source, LiveModule):
             load_mlir(Clock())
-            source = capture(source, self._options.policy)
+            source = replace(capture(source, self._options.policy), options=source.options)
             # The fingerprint does not tell the constants, and may be what is not to be relied on.
             if self._options.policy.constants == "lift" or self._confirm == "always":
                 return source, None
@@ -240,7 +245,7 @@ class Engine:
             request = self._request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
-            return self._deliver(*found, subject, clock)
+            return self._deliver_hit(*found, subject, clock)
         if request is None or self._confirm == "always":
             return self._compile_missed(subject, request, clock, stop)
         # Whoever waits need not even read the program then.
@@ -249,7 +254,7 @@ class Engine:
                 clock.lap("wait")
                 found = self._find_by_request(request, subject)
             if found:
-                return self._deliver(*found, subject, clock)
+                return self._deliver_hit(*found, subject, clock)
             waits = outcome != "timed out"
             return self._compile_missed(subject, request, clock, stop, waits=waits)
 
@@ -271,7 +276,8 @@ class Engine:
         if request is None or self._confirm == "always":
             return None
         identity = self.index.fetch(request)
-        found = identity and self.tiers.find(identity, subject.constants)
+        symbols = subject.source.options.symbols
+        found = identity and self.tiers.find(identity, subject.constants, symbols)
         if found:
             self._remember(request, subject, found[0])
         return found or None
@@ -279,7 +285,7 @@ class Engine:
     def _remember(self, request: bytes, subject: Subject, code: LoadedCode) -> None:
         # Of a live module, the fingerprint does not tell which constants it has.
         is_text = not isinstance(subject.source, CapturedModule | LiveModule)
-        self.index.remember(request, code.identity if is_text else code.artifact.key_digest)
+        self.index.remember(request, code.content if is_text else code.artifact.key_digest)
 
     def _find_by_key(
         self, key: Key, request: bytes, subject: Subject
@@ -287,7 +293,8 @@ class Engine:
         """Look for the program's own key, and confirm what is found if that was asked for."""
         if self._confirm == "always":
             self._check_direct(key, request)
-        found = self.tiers.find(key.digest, subject.constants)
+        symbols = subject.source.options.symbols
+        found = self.tiers.find(key.digest, subject.constants, symbols)
         if found and self._confirm == "always" and not self._is_confirmed(found[0], subject):
             return None
         return found
@@ -324,29 +331,35 @@ class Engine:
     ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
+        options = subject.source.options
         key = key_of(subject, self._options)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
             self._count("uncacheable")
             artifact = subject.build(key)
-            code = LoadedCode(artifact, constants, is_stored=False)
+            code = LoadedCode(artifact, constants, options.symbols, is_stored=False)
             clock.lap("load")
-            return self._deliver(code, "compiled", subject, clock)
+            return self._deliver(code, "compiled", clock, options)
         with self._turns.of_key(key.digest, stop, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found
             else:
                 artifact = subject.build(key)
-                code, tier = self._publish(artifact, constants, clock), "compiled"
+                code = self._publish(artifact, constants, options.symbols, clock)
+                tier = "compiled"
             self._remember(request, subject, code)
             if resolved.is_self_contained:
                 self.index.publish(request, key.digest)
-        return self._deliver(code, tier, subject, clock)
+        if tier != "compiled":
+            return self._deliver_hit(code, tier, subject, clock)
+        return self._deliver(code, tier, clock, options)
 
-    def _publish(self, artifact: Artifact, constants: Constants, clock: Clock) -> LoadedCode:
+    def _publish(
+        self, artifact: Artifact, constants: Constants, symbols: Symbols, clock: Clock
+    ) -> LoadedCode:
         """Link a new artifact, and only then, since it may lack symbols, keep it."""
-        code = self.tiers.publish(artifact, constants)
+        code = self.tiers.publish(artifact, constants, symbols)
         clock.lap("load")
         self.tiers.store_published(code)
         clock.lap("publish")
@@ -355,10 +368,8 @@ class Engine:
     # Accounts
 
     def _deliver(
-        self, code: LoadedCode, tier: Tier, subject: Subject | None, clock: Clock
+        self, code: LoadedCode, tier: Tier, clock: Clock, options: ProgramOptions
     ) -> Executable:
-        if subject and tier != "compiled":
-            self._check_hit(code, subject)
         self._count(tier)
         if "check" in clock.phases:
             self._count("checked")
@@ -377,14 +388,18 @@ class Engine:
                 code.is_stored,
                 code.imported,
             ),
+            options.signatures,
         )
 
-    def _check_hit(self, code: LoadedCode, subject: Subject) -> None:
+    def _deliver_hit(
+        self, code: LoadedCode, tier: Tier, subject: Subject, clock: Clock
+    ) -> Executable:
         try:
             subject.check_hit(code.artifact)
         except ReproducibilityError:
             self.tiers.forget(code)  # which of the two is right cannot be told
             raise
+        return self._deliver(code, tier, clock, subject.source.options)
 
     def _count(self, event: str) -> None:
         with self._lock:

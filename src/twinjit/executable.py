@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from twinjit import machine
 from twinjit._native import _llvm
@@ -16,9 +16,12 @@ from twinjit.errors import (
     ObservationWarning,
     SignatureError,
 )
+from twinjit.forks import held_off
 from twinjit.key import Key
+from twinjit.prototypes import NO_PROTOTYPES, Prototypes
 from twinjit.report import Report
 from twinjit.signature import Signature
+from twinjit.symbols import NO_SYMBOLS, Symbols
 from twinjit.warn import warn_of
 
 __all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode", "code_of"]
@@ -46,6 +49,9 @@ class LoadedCode:
     constants
         The program's large constants, where the code looks for them outside of its object. They are
         copied.
+    symbols
+        What it may refer to beside the process's symbols, before these. Their owners live as long
+        as the code.
     is_stored
         Whether a store holds it.
 
@@ -55,8 +61,10 @@ class LoadedCode:
         Name of the pipeline that it was compiled with, or its text where it has no name.
     imported : int
         Functions of libraries that became part of it.
-    identity : bytes
+    content : bytes
         The digest of the key, and of the constants where there are any.
+    identity : bytes
+        The same, and the digest of the symbols where there are any.
 
     Raises
     ------
@@ -68,7 +76,12 @@ class LoadedCode:
     """
 
     def __init__(
-        self, artifact: Artifact, constants: Constants = NO_CONSTANTS, *, is_stored: bool
+        self,
+        artifact: Artifact,
+        constants: Constants = NO_CONSTANTS,
+        symbols: Symbols = NO_SYMBOLS,
+        *,
+        is_stored: bool,
     ) -> None:
         machine.check_runs_here(artifact)
         self.artifact = artifact
@@ -79,12 +92,16 @@ class LoadedCode:
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
         object_code = artifact.object_code
         self.object_bytes = len(object_code)
-        self.identity = artifact.key_digest + constants.digest
-        entries = [each.name for each in signatures if each.slots]
-        bound = constants.bind(LiftedConstant.all_of(artifact))
-        given = _GIVEN_TO_LLVM if artifact.report.get("language") == "llvm" else {}
+        self.content = artifact.key_digest + constants.digest
+        self.identity = self.content + symbols.digest
         self._image = _llvm.load(
-            object_code, entries, bound, artifact.key_digest, given, list(self.signatures)
+            object_code,
+            [each.name for each in signatures if each.slots],
+            constants.bind(LiftedConstant.all_of(artifact)),
+            artifact.key_digest,
+            _given(artifact, symbols),
+            list(self.signatures),
+            symbols.owners,
         )
         if trouble := self._image.perf_trouble:
             warn_of(ObservationWarning, f"perf is not told of code from now on: {trouble}")
@@ -120,17 +137,48 @@ class LoadedCode:
         if found is not None:
             return found
         # Threads that ask at once each make one; the first that is kept, all get.
-        return self._functions.setdefault(name, self.make_function(name))
+        return self._functions.setdefault(name, self.make_function(self.signature(name)))
 
-    def make_function(self, name: str) -> _llvm.Function:
-        """Return an entry point that nobody else has; raises as `function` does."""
+    def signature(self, name: str) -> Signature:
+        """Return that of an entry point.
+
+        Raises
+        ------
+        EntryNotFoundError
+            If there is none of that name.
+        """
         signature = self.signatures.get(name)
         if signature is None:
             known = ", ".join(self.signatures) or "none at all"
             raise EntryNotFoundError(f"the program has no public function {name!r}; it has {known}")
+        return signature
+
+    def make_function(self, signature: Signature) -> _llvm.Function:
+        """Return an entry point that nobody else has, by its signature or a refined one.
+
+        Raises
+        ------
+        SignatureError
+            If Python cannot call it.
+        """
         if signature.uncallable:
-            raise SignatureError(f"{name!r} cannot be called from Python: {signature.uncallable}")
+            raise SignatureError(
+                f"{signature.name!r} cannot be called from Python: {signature.uncallable}"
+            )
         return signature.bind(self._image)
+
+    def address(self, name: str) -> int:
+        """Return where C can call an entry point; see `Executable.address`."""
+        signature = self.signature(name)
+        if signature.convention:
+            raise SignatureError(
+                f"{name!r} has LLVM's calling convention {signature.convention}, which C does not "
+                "know; have the program define a function that calls it"
+            )
+        address = self._image.exported(name)
+        if not address:
+            raise SignatureError(f"the code has no function {name!r} but for Python")
+        return address
 
     def give_to(self, function: _llvm.Function) -> None:
         """Have a function of code with the same signatures run this code from its next call on.
@@ -160,11 +208,16 @@ class Executable:
         By function name, in the program's order.
     """
 
-    __slots__ = ("__weakref__", "_loaded", "_report")
+    __slots__ = ("__weakref__", "_loaded", "_own_functions", "_prototypes", "_refined", "_report")
 
-    def __init__(self, code: LoadedCode, report: Report) -> None:
+    def __init__(
+        self, code: LoadedCode, report: Report, prototypes: Prototypes = NO_PROTOTYPES
+    ) -> None:
         self._loaded = code
         self._report = report
+        self._prototypes = prototypes
+        self._refined = prototypes.refine(code.signatures)  # in place of the code's own
+        self._own_functions: dict[str, _llvm.Function] = {}  # that have such
 
     @property
     def report(self) -> Report:
@@ -179,7 +232,8 @@ class Executable:
     @property
     def signatures(self) -> Mapping[str, Signature]:
         """The functions' signatures by name."""
-        return self._code.signatures
+        own = self._code.signatures
+        return {**own, **self._refined} if self._refined else own
 
     @property
     def object_code(self) -> bytes:
@@ -213,7 +267,11 @@ class Executable:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Executable) and self._code is other._code
+        return (
+            isinstance(other, Executable)
+            and self._code is other._code
+            and self._prototypes == other._prototypes
+        )
 
     def __hash__(self) -> int:
         return hash(id(self._code))
@@ -223,8 +281,49 @@ class Executable:
         """The code that new calls run."""
         return self._loaded
 
+    def address(self, name: str) -> int:
+        """Return the address of a function, for C to call as the program defines it.
+
+        It is good for as long as this executable, or one of its functions, is held.
+
+        Raises
+        ------
+        EntryNotFoundError
+            If there is no function of that name.
+        SignatureError
+            If it has another calling convention than C's.
+        """
+        return self._code.address(name)
+
+    def ctypes(self, name: str) -> Any:
+        """Return a function of ctypes, by the type given in `signatures` or else the program's.
+
+        It keeps the code alive; pointers made from it do not.
+
+        Raises
+        ------
+        EntryNotFoundError, SignatureError
+            As `address` does; SignatureError also if ctypes has no type for a value.
+        """
+        with held_off():
+            from twinjit.c_types import prototype_of
+        code = self._code
+        given = self._prototypes.prototype(name)
+        kind: Any = given.kind if given else None
+        if kind is None:
+            kind = prototype_of(self._refined.get(name) or code.signature(name))
+        function = kind(code.address(name))
+        function.twinjit_code = code  # ctypes' functions have room for it
+        return function
+
     def _function(self, name: str) -> _llvm.Function:
-        return self._code.function(name)
+        if name not in self._refined:
+            return self._code.function(name)
+        known = self._own_functions.get(name)
+        if known is None:
+            made = self._code.make_function(self._refined[name])
+            known = self._own_functions.setdefault(name, made)
+        return known
 
     def __repr__(self) -> str:
         functions = "; ".join(map(str, self.signatures.values()))
@@ -234,6 +333,12 @@ class Executable:
 def code_of(executable: Executable) -> LoadedCode:
     """Return the code that an executable runs."""
     return executable._code
+
+
+def _given(artifact: Artifact, symbols: Symbols) -> dict[str, int]:
+    if artifact.report.get("language") != "llvm":
+        return symbols.addresses
+    return {**_GIVEN_TO_LLVM, **symbols.addresses}
 
 
 def _pipeline_of(artifact: Artifact) -> str:

@@ -27,7 +27,7 @@ class Value:
         ``"scalar"``, ``"memref"``, ``"tensor"``, ``"pointer"``, or ``"unsupported"``.
     dtype
         Of a scalar or of an array's elements, as MLIR writes it: ``"i32"``, ``"ui8"``, ``"index"``,
-        ``"bf16"``, ``"complex<f64>"``.
+        ``"bf16"``, ``"complex<f64>"``; of what a pointer points to, if its user has said so.
     text
         The type as MLIR writes it.
     shape

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.forks import held_off
 from twinjit.language import Language, check_language, language_of
+from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
 
 if TYPE_CHECKING:
     from twinjit.foreign import Bundle
@@ -59,6 +60,8 @@ class SourceBytes:
     bundle
         Who wrote it, if a program of another package was handed in. Its text is to be read with
         all that `bundle` may know and we do not: ``reader.py``.
+    options
+        What its user says of it.
     libraries
         What it may import functions from.
     """
@@ -67,6 +70,7 @@ class SourceBytes:
     name: str
     language: Language = "mlir"
     bundle: Bundle | None = None
+    options: ProgramOptions = DEFAULT_OPTIONS
     libraries: Linkable | None = None
 
 
@@ -93,12 +97,15 @@ class LiveModule:
         Its ``_CAPIPtr``.
     owner
         The Python object, kept so that the operation lives.
+    options
+        What its user says of it.
     libraries
         What it may import functions from.
     """
 
     capsule: object
     owner: object
+    options: ProgramOptions = DEFAULT_OPTIONS
     libraries: Linkable | None = None
 
     language: ClassVar[Language] = "mlir"

@@ -16,6 +16,7 @@ from twinjit.key import DIGEST_SIZE
 from twinjit.report import Tier
 from twinjit.store.base import Store
 from twinjit.store.memory import LruCache
+from twinjit.symbols import NO_SYMBOLS, Symbols
 
 __all__ = ["Tiers", "tiers_of_process"]
 
@@ -31,12 +32,16 @@ def tiers_of_process() -> list[Tiers]:
 
 @dataclass(frozen=True)
 class _Unbound:
-    """Code that each program links to constants of its own."""
+    """Code that each program links to constants or symbols of its own."""
 
     artifact: Artifact
     is_stored: bool
 
     objects = ARTIFACT_OBJECTS
+
+    @classmethod
+    def of(cls, held: LoadedCode | _Unbound) -> _Unbound:
+        return held if isinstance(held, cls) else cls(held.artifact, held.is_stored)
 
     @property
     def size(self) -> int:
@@ -64,8 +69,9 @@ class TierSizes(NamedTuple):
 class Tiers:
     """Code by the digest of its key.
 
-    Code that looks for constants outside of its object is linked for each set of them; it is found
-    by the key's digest, and once linked also by its `LoadedCode.identity`.
+    Code that looks for constants outside of its object is linked for each set of them, and so is
+    code to which addresses of symbols are given; it is found by the key's digest, and once linked
+    also by its `LoadedCode.content`.
 
     Parameters
     ----------
@@ -97,7 +103,10 @@ class Tiers:
         )
 
     def find(
-        self, identity: bytes, constants: Callable[[], Constants]
+        self,
+        content: bytes,
+        constants: Callable[[], Constants],
+        symbols: Symbols = NO_SYMBOLS,
     ) -> tuple[LoadedCode, Tier] | None:
         """Look in the tiers, nearest first.
 
@@ -105,25 +114,28 @@ class Tiers:
 
         Parameters
         ----------
-        identity
-            The digest of the key, or a `LoadedCode.identity`.
+        content
+            The digest of the key, or a `LoadedCode.content`.
         constants
             Gives the program's constants; called only where they are needed.
+        symbols
+            What it may refer to.
         """
-        held = self._memory.get(identity)
+        held = self._memory.get(content + symbols.digest)
         if isinstance(held, LoadedCode):
             return held, "memory"
-        key_digest = identity[:DIGEST_SIZE]
-        if identity != key_digest:
-            held = self._memory.get(key_digest)
-        if isinstance(held, _Unbound):
+        key_digest = content[:DIGEST_SIZE]
+        held = self._memory.get(key_digest)
+        if held is not None:
             try:
-                return self._load(held, constants), "memory"
+                return self._load(_Unbound.of(held), constants, symbols), "memory"
             except ArtifactError:  # the stores have the same, and will say so
                 self._memory.remove(key_digest)
         for place, (tier, store) in enumerate(self._stores):
             artifact = store.get(key_digest)
-            found = artifact and self._try_load_from(store, artifact, constants, tier)
+            if not artifact:
+                continue
+            found = self._try_load_from(store, artifact, constants, symbols, tier)
             if found:
                 for _, nearer in self._stores[:place]:
                     found[0].is_stored |= nearer.put(found[0].artifact)
@@ -137,9 +149,11 @@ class Tiers:
         holding = (tier for tier, store in self._stores if store.contains(key_digest))
         return next(holding, "compiled")
 
-    def publish(self, artifact: Artifact, constants: Constants) -> LoadedCode:
+    def publish(
+        self, artifact: Artifact, constants: Constants, symbols: Symbols = NO_SYMBOLS
+    ) -> LoadedCode:
         """Link new code, which fails if it lacks symbols, and keep it in memory."""
-        return self._load(_Unbound(artifact, is_stored=False), lambda: constants)
+        return self._load(_Unbound(artifact, is_stored=False), lambda: constants, symbols)
 
     def store_published(self, code: LoadedCode) -> None:
         """Keep in the stores what was published."""
@@ -162,26 +176,37 @@ class Tiers:
         self._memory.clear()
 
     def _try_load_from(
-        self, store: Store, artifact: Artifact, constants: Callable[[], Constants], tier: Tier
+        self,
+        store: Store,
+        artifact: Artifact,
+        constants: Callable[[], Constants],
+        symbols: Symbols,
+        tier: Tier,
     ) -> tuple[LoadedCode, Tier] | None:
         try:
-            return self._load(_Unbound(artifact, is_stored=True), constants), tier
+            return self._load(_Unbound(artifact, is_stored=True), constants, symbols), tier
         except ArtifactError as error:
             store.discard(artifact.key_digest, error)  # whole, yet unusable: a miss
             return None
 
-    def _load(self, unbound: _Unbound, find_constants: Callable[[], Constants]) -> LoadedCode:
+    def _load(
+        self, unbound: _Unbound, find_constants: Callable[[], Constants], symbols: Symbols
+    ) -> LoadedCode:
         is_needed = LiftedConstant.all_of(unbound.artifact)
         constants = find_constants() if is_needed else NO_CONSTANTS
-        identity = unbound.artifact.key_digest + constants.digest
-        held = self._memory.get(identity) if constants.contents else None
+        key_digest = unbound.artifact.key_digest
+        identity = key_digest + constants.digest + symbols.digest
+        held = self._memory.get(identity) if identity != key_digest else None
         if isinstance(held, LoadedCode):
             return held
-        code = LoadedCode(unbound.artifact, constants, is_stored=unbound.is_stored)
-        if constants.contents:
+        code = LoadedCode(unbound.artifact, constants, symbols, is_stored=unbound.is_stored)
+        if identity != key_digest:
             self._keep_unbound(unbound)
         self._memory.put(code.identity, code, code.size)
         return code
 
     def _keep_unbound(self, unbound: _Unbound) -> None:
+        """Keep an artifact to link it again, unless code that has it is there."""
+        if isinstance(self._memory.get(unbound.artifact.key_digest), LoadedCode):
+            return
         self._memory.put(unbound.artifact.key_digest, unbound, unbound.size)

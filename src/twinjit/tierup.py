@@ -131,14 +131,11 @@ class _Tiering:
     """
 
     def __init__(
-        self,
-        code: LoadedCode,
-        report: Report,
-        options: TierUp,
-        begin: Callable[[], Future[Executable]],
+        self, first: Executable, options: TierUp, begin: Callable[[], Future[Executable]]
     ) -> None:
-        self.code = code
-        self.report = report
+        self.code = code_of(first)
+        self.report = first.report
+        self._refined = first._refined
         self._options = options
         self._begin = begin
         self._since = perf_counter()
@@ -163,7 +160,8 @@ class _Tiering:
             known = self._functions.get(name)
             function = known() if known else None
             if function is None:
-                function = self.code.make_function(name)
+                signature = self._refined.get(name) or self.code.signature(name)
+                function = self.code.make_function(signature)
                 self._functions[name] = weakref.ref(function)
                 if self.report.promoted is None:
                     self._count(function, name, self._options.calls, 0)
@@ -234,8 +232,8 @@ class TieredExecutable(Executable):
     def __init__(
         self, first: Executable, options: TierUp, begin: Callable[[], Future[Executable]]
     ) -> None:
-        super().__init__(code_of(first), first.report)
-        self._tiering = _Tiering(code_of(first), first.report, options, begin)
+        super().__init__(code_of(first), first.report, first._prototypes)
+        self._tiering = _Tiering(first, options, begin)
         self._functions: dict[str, _llvm.Function] = {}  # with their counts
 
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.metadata import version
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -60,3 +63,13 @@ def test_compiled(llvmlite: ModuleType) -> None:
     parsed = llvmlite.binding.parse_assembly(str(module))
     again = twinjit.compile(parsed, cache=False)
     assert (again.key, again.scale(1, 3)) == (built.key, 3)
+
+
+def test_example(llvmlite: ModuleType) -> None:
+    script = Path(__file__).parents[2] / "examples" / "llvm_callbacks.py"
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    lines = run.stdout.splitlines()
+    assert [line.partition("]")[0] for line in lines] == [
+        "[ 1.  8. 27.", "[1.         2.82842712 5.19615242",
+        "[1. 4. 9.", "[1.         1.58740105 2.08008382"]  # fmt: skip
+    assert "memory in" in lines[2], "another callback is no other program"

@@ -115,7 +115,6 @@ def test_modules_that_differ_in_lifted_constants_share_no_future():
     ("program", "options", "error"),
     [
         (3, {}, UnsupportedProgramError),
-        ("define void @f() {\n  ret void\n}", {}, UnsupportedProgramError),
         ("missing.mlir", {}, FileNotFoundError),
         ("\udc80", {}, ParseError),
         (adds(1), {"language": "c"}, ConfigError),

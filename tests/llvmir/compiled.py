@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import twinjit
 from twinjit.build import BuildOptions
 from twinjit.errors import CompilerCrashed, TwinjitError
@@ -13,13 +11,24 @@ from twinjit.source import SourceBytes
 from twinjit.stop import Stop
 from twinjit.workers.builder import WorkerBuilder
 
-__all__ = ["outcome_of"]
+__all__ = ["end_workers", "outcome_of"]
 
 
-@cache
+_builders: dict[Policy, tuple[BuildOptions, WorkerBuilder]] = {}
+
+
 def _builder(policy: Policy) -> tuple[BuildOptions, WorkerBuilder]:
-    options = BuildOptions("auto", 2, twinjit.Target.host(), policy)
-    return options, WorkerBuilder(options, twinjit.Settings.load(), 1)
+    if policy not in _builders:
+        options = BuildOptions("auto", 2, twinjit.Target.host(), policy)
+        _builders[policy] = options, WorkerBuilder(options, twinjit.Settings.load(), 1)
+    return _builders[policy]
+
+
+def end_workers() -> None:
+    """End those that `outcome_of` has started: other tests look for theirs alone."""
+    for _, builder in _builders.values():
+        builder.close()
+    _builders.clear()
 
 
 def outcome_of(source: str | bytes, policy: Policy) -> bytes | str:

@@ -109,7 +109,8 @@ class TestCompiler:
         assert [each[f"scale{i}"](1, i) for i, each in enumerate(executables)] == [*range(6)]
 
     def test_isolated_workers(self) -> None:
-        isolated, here = compiled(SCALE, executor="process"), compiled(SCALE)
+        with twinjit.Compiler(cache=False, executor="process") as compiler:
+            isolated, here = compiler.compile(SCALE), compiled(SCALE)
         assert (isolated.key, isolated.object_code) == (here.key, here.object_code)
         assert isolated.scale(2, 4) == 8
 
@@ -131,8 +132,9 @@ class TestLifted:
 
     @pytest.mark.parametrize("executor", ["thread", "process"])
     def test_one_code_for_all_constants(self, executor: str) -> None:
-        compiler = twinjit.Compiler(cache=False, policy=self.POLICY, executor=executor)
-        first, second = compiler.compile(FIRST), compiler.compile(SECOND)
+        options = {"cache": False, "policy": self.POLICY, "executor": executor}
+        with twinjit.Compiler(**options) as compiler:
+            first, second = compiler.compile(FIRST), compiler.compile(SECOND)
         assert (first.report.tier, second.report.tier) == ("compiled", "memory")
         assert [first.look(i) for i in range(256)] == [i * i for i in range(256)]
         assert [second.look(i) for i in range(256)] == [i * i + 7 for i in range(256)]

@@ -88,9 +88,9 @@ class Image:
         Address of what the program defines by a name, as its own code has it; 0 where ``load`` was not told to find it, or there is none.
         """
 
-def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = (), digest: bytes = b"", given: dict[str, int] = {}, exports: Sequence[str] = ()) -> Image:
+def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = (), digest: bytes = b"", given: dict[str, int] = {}, exports: Sequence[str] = (), owners: tuple[object, ...] = ()) -> Image:
     """
-    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has addresses of symbols, which come before all others; ``exports`` what the program defines and the image is to find. Releases the GIL.
+    Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has addresses of symbols, which come before all others; ``exports`` what the program defines and the image is to find; ``owners`` live as long as the image. Releases the GIL.
     """
 
 def malloc_address() -> int:

@@ -15,6 +15,7 @@ from twinjit.forks import fork_lock, start_anew_in_children
 from twinjit.jobs.deadlines import DEADLINES
 from twinjit.jobs.future import CompileFuture, own_copy
 from twinjit.jobs.pool import Pool
+from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock
 from twinjit.source import SourceBytes
 from twinjit.stop import Stop
@@ -36,6 +37,7 @@ class _Job:
         self._jobs = jobs
         self.source: SourceBytes | None = source  # None once nobody needs it
         self.request = request
+        self.sharing = request and (request, source.options)  # the same for those that may share it
         self.stop = Stop()
         self.futures: list[CompileFuture] = []
         self.priority: int | None = None  # at which it is queued; None until it is
@@ -66,7 +68,8 @@ class Jobs:
         self._lock = fork_lock()
         self._is_closed = False
         self._jobs: dict[_Job, None] = {}  # those that have futures, in order
-        self._by_request: dict[bytes, _Job] = {}  # those that can have more
+        # Those that can have more.
+        self._by_request: dict[tuple[bytes, ProgramOptions], _Job] = {}
         start_anew_in_children(self)
         _living.add(self)
 
@@ -89,7 +92,8 @@ class Jobs:
         source
             The program.
         request
-            What is the same for programs that may share one executable; None for none other.
+            What is the same for programs that may share one executable, if their options are the
+            same, too; None for none other.
         priority
             Higher ones are compiled first. It raises that of a job which waits.
         seconds
@@ -173,13 +177,11 @@ class Jobs:
 
     def _find(self, source: SourceBytes, request: bytes | None) -> _Job:
         """Return the job for a program; called with the lock."""
-        job = self._by_request.get(request) if request else None
-        if job is None:
-            job = _Job(self, source, request)
+        job = _Job(self, source, request)
+        known = self._by_request.setdefault(job.sharing, job) if job.sharing else job
+        if known is job:
             self._jobs[job] = None
-            if request:
-                self._by_request[request] = job
-        return job
+        return known
 
     def _queue(self, job: _Job, priority: int) -> None:
         """Have a job wait for a thread, unless it does so as urgently, or runs.
@@ -229,8 +231,8 @@ class Jobs:
 
     def _withdraw(self, job: _Job) -> None:
         """Let no more futures join a job."""
-        if job.request and self._by_request.get(job.request) is job:
-            del self._by_request[job.request]
+        if job.sharing and self._by_request.get(job.sharing) is job:
+            del self._by_request[job.sharing]
 
 
 def _for_one(outcome: Executable | BaseException) -> Executable | BaseException:

@@ -87,7 +87,7 @@ def source_from_plain(data: dict[str, Any], program: bytes) -> SourceBytes:
     named = data["bundle"]
     bundle = named and RecordedBundle(*named)
     libraries = libraries_from_plain(data["libraries"])
-    return SourceBytes(program, data["name"], data["language"], bundle, libraries)
+    return SourceBytes(program, data["name"], data["language"], bundle, libraries=libraries)
 
 
 def libraries_from_plain(data: list[dict[str, Any]] | None) -> Linkable | None:
