@@ -40,7 +40,7 @@ public:
     jl::AsyncLookupResult found;
     std::vector<std::string> missing;
     for (const auto &[name, flags] : symbols) {
-      if (*name == kAssertionFailed || *name == kAllocate)
+      if (*name == kAssertionFailed || *name == kAllocate || *name == kResolve)
         result.image->fails = true;
       void *address = find(*name);
       if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)

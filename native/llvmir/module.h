@@ -19,6 +19,7 @@ public:
   static Outcome<std::shared_ptr<OwnModule>> parse(llvm::StringRef source, llvm::StringRef name);
 
   const llvm::Module &get() const { return *module; }
+  llvm::Module &change() { return *module; }
 
   /// As LLVM prints it, and as bitcode. Both read as the same program.
   std::string text() const;
