@@ -29,6 +29,7 @@ __all__ = [
     "ExecutionError",
     "ExecutorError",
     "ForkError",
+    "GenerationError",
     "KeyPartError",
     "LoweringError",
     "MemoryLimitError",
@@ -36,6 +37,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "RedefinitionError",
     "ReproducerError",
     "SealError",
     "SignatureError",
@@ -145,6 +147,10 @@ class UnresolvedSymbolError(CompilationError, LookupError):
     """The program calls functions that nothing in this process defines."""
 
 
+class GenerationError(CompilationError):
+    """What was to give the program of a lazy function raised, or gave another function."""
+
+
 class TargetError(CompilationError, ValueError):
     """The target is unknown to LLVM, or is not this machine's."""
 
@@ -195,6 +201,10 @@ class CompilationTimeoutError(TwinjitError, TimeoutError):
 
 class ExecutorError(TwinjitError, RuntimeError):
     """Workers, an executor or a cluster are to compile programs, and cannot."""
+
+
+class RedefinitionError(TwinjitError, ValueError):
+    """A `Jit` has a function of that name already."""
 
 
 class UnsupportedProgramError(TwinjitError, TypeError):
