@@ -16,7 +16,7 @@ from rich.table import Table
 
 from benchmarks.harness import Figures, machine
 
-NAMES = ("warm", "calls", "codegen", "identity", "store", "faults", "parallel", "soak")
+NAMES = ("warm", "calls", "codegen", "identity", "store", "faults", "parallel", "tiers", "soak")
 
 _RESULTS = Path(__file__).parent / "results"
 

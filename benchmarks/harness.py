@@ -8,13 +8,14 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["EXAMPLES", "Figures", "child", "interleave", "machine", "per_call"]
+__all__ = ["EXAMPLES", "Figures", "child", "in_threads", "interleave", "machine", "per_call"]
 
 Figures = Mapping[str, float | str]
 
@@ -60,6 +61,21 @@ def interleave(
             if turn:
                 samples[name].append(seconds)
     return {name: median(values) for name, values in samples.items()}
+
+
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Run `work(0)` … `work(count - 1)`, each in a thread, all at once."""
+    together = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        together.wait()
+        work(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def child(module: str, *arguments: str, environment: Mapping[str, str]) -> dict[str, Any]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-__all__ = ["count", "one_function", "parse", "program"]
+from benchmarks.harness import EXAMPLES
+
+__all__ = ["count", "graph", "one_function", "parse", "program"]
+
+
+def graph(name: str, number: int) -> str:
+    """Text of one of ``examples/``, of which no other number has the code.
+
+    A small function beside it sees to that.
+    """
+    beside = f" func.func @number() -> i64 {{ %n = arith.constant {number} : i64 return %n : i64 }}"
+    text = (EXAMPLES / f"{name}.mlir").read_text()
+    return text.replace("module {", f"module {{{beside}", 1)
 
 
 def parse(text: str) -> Any:

@@ -1,7 +1,7 @@
 # What nanobind's stub generator cannot see: Function is no nanobind type.
 
 twinjit\._native\._llvm\.Function$:
-    \from collections.abc import Mapping, Sequence
+    \from collections.abc import Callable, Mapping, Sequence
     \from typing import Any
     class Function:
         \doc
@@ -19,3 +19,13 @@ twinjit\._native\._llvm\.Function$:
         @property
         def address(self) -> int:
             """Address of its ``void(uint64_t *slots)`` entry."""
+
+        def count_calls(self, calls: int, callback: Callable[[], object], /) -> None:
+            """
+            Call back, once and without arguments, before the last of so many calls from now on. What the callback raises is unraisable; it must not hold the function, which would leak.
+            """
+
+        def replace_code(self, image: Image, /) -> None:
+            """
+            Have later calls run the entry of another image, whose code takes and gives the same. The former code lives as long as the function. Raises ArtifactError where there is none.
+            """

@@ -229,10 +229,26 @@ def test_optimisation_level_out_of_range(level):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("pipeline", None), ("pipeline", b"cse"), ("target", "x86"), ("settings", 3)],
+    [
+        ("pipeline", None),
+        ("pipeline", b"cse"),
+        ("opt_level", "O2"),
+        ("target", "x86"),
+        ("policy", "rename"),
+        ("confirm", True),
+        ("cache", 5),
+        ("shared", "localhost"),
+        ("shared", 5),
+        ("executor", "dask"),
+        ("executor", 5),
+        ("trace", 5),
+        ("max_workers", "4"),
+        ("settings", 3),
+    ],
 )
 def test_option_of_another_type(option, value):
-    with pytest.raises(errors.ConfigError, match=option):
+    """The message names what was written, and what to write."""
+    with pytest.raises(errors.ConfigError, match=f"^{option} is .*; give "):
         twinjit.Compiler(**{option: value})
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -47,8 +50,11 @@ def documented() -> Iterator[object]:
 
 
 @pytest.mark.parametrize("page", EXAMPLES)
-def test_examples_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, object] = {}
+def test_examples_run(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {"__name__": "__main__"}
     for block in re.findall(r"(?ms)^```python\n(.*?)^```$", page.read_text()):
         exec(compile(block, str(page), "exec"), names)
     assert capsys.readouterr().out
@@ -106,6 +112,31 @@ def test_the_table_of_other_names() -> None:
         *(f"TWINJIT_{name.upper()}" for name in OTHER_NAMES.values()),
         "TWINJIT_SETTINGS",
     ]
+
+
+def test_the_settings_printed(tmp_path: Path) -> None:
+    """As by `twinjit config` for Ada, with her file and variable."""
+    text = (ROOT / "docs" / "cli.md").read_text()
+    (shown,) = re.findall(r"(?ms)^\$ TWINJIT_CACHE_MAX_AGE=30d twinjit config\n(.*?)^```$", text)
+    file = tmp_path / ".config" / "twinjit" / "settings.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('cache_max_bytes = "8G"\n')
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TWINJIT_CACHE_MAX_AGE": "30d"}
+    command = [sys.executable, "-m", "twinjit", "config"]
+    printed = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    assert columns(printed.replace(str(tmp_path), "/home/ada")) == columns(shown)
+
+
+def columns(text: str) -> list[list[str]]:
+    return [re.split(" {2,}", line) for line in text.splitlines()]
+
+
+def test_files_that_pages_name_are_there() -> None:
+    for page in PAGES:
+        for name in re.findall(
+            r"\b(?:docs|examples|src|benchmarks)/[\w/-]+\.\w+", page.read_text()
+        ):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
 
 
 def test_the_settings_file_shown(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from twinjit.errors import (
     CompilationTimeoutError,
     ContextError,
     PipelineError,
-    UnsupportedProgramError,
     VerificationError,
 )
 
@@ -233,13 +232,6 @@ def test_pipelines_that_are_none(pipeline: str) -> None:
         return
     with pytest.raises(PipelineError):
         twinjit.run_passes(module, pipeline)
-
-
-def test_only_live_modules() -> None:
-    module = parse(loops(1))
-    for program in (loops(1), b"module {}", module.body.operations[0], None):
-        with pytest.raises(UnsupportedProgramError):
-            twinjit.run_passes(program, "cse")
 
 
 REMARKS = """

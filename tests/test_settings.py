@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from twinjit.errors import CacheWarning, ConfigError, TwinjitError
+import twinjit
+from twinjit.errors import CacheWarning, ConfigError, TargetError, TwinjitError
 from twinjit.settings import Settings
 from twinjit.settings_values import KINDS
 
@@ -254,6 +255,9 @@ def test_home_is_that_of_the_environment() -> None:
         *(("target", bad) for bad in ("", "native", "Native", "a b", "a\n", None, 3)),
         *(("workers", bad) for bad in (0, -1, 1025, 2.0, True, "2")),
         *(("compile_timeout", bad) for bad in (0, -1, float("nan"), True, "1s")),
+        *(("perf", bad) for bad in (True, None, "on")),
+        *(("gdb", bad) for bad in (1, None, "on")),
+        *(("trace", bad) for bad in (5, "", "here.json", Path("/x"))),
     ],
 )
 def test_values_that_cannot_be_used(name: str, value: Any) -> None:
@@ -261,6 +265,36 @@ def test_values_that_cannot_be_used(name: str, value: Any) -> None:
         Settings(**{name: value})
     with pytest.raises(ConfigError, match=f"^{name} is .*; give "):
         Settings.load(HOME, **{name: value})
+
+
+def test_errors_say_what_can_be_given_there() -> None:
+    """Python's values in code, words elsewhere."""
+    for values, cure in (({"gdb": "on"}, "True or False"), ({"workers": 0}, "1 to 1024, or None")):
+        with pytest.raises(ConfigError, match=f"give .*{cure}$"):
+            Settings(**values)  # type: ignore[arg-type]
+    for name, text, cure in (("GDB", "?", "'on' or 'off'"), ("WORKERS", "0", "1 to 1024, or none")):
+        with pytest.raises(ConfigError, match=f"give .*{cure}$"):
+            Settings.load(HOME | {f"TWINJIT_{name}": text})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [("target", "haswell", TargetError), ("trace", "/missing/trace.json", ConfigError)],
+)
+def test_what_turns_out_later_is_told_with_its_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, error: type[Exception]
+) -> None:
+    def refused(place: str, settings: Settings | None = None) -> None:
+        with pytest.raises(error, match=f"^{place} is '{value}'"):
+            twinjit.Compiler(cache=False, settings=settings)
+
+    refused(f"the setting {name}", Settings(**{name: value}))  # type: ignore[arg-type]
+    file = tmp_path / "settings.toml"
+    file.write_text(f'{name} = "{value}"\n')
+    monkeypatch.setenv("TWINJIT_SETTINGS", str(file))
+    refused(f"{name} in {file}")
+    monkeypatch.setenv(f"TWINJIT_{name.upper()}", value)
+    refused(f"TWINJIT_{name.upper()}")
 
 
 def test_errors_show_no_secrets() -> None:

@@ -133,6 +133,12 @@ def test_places_that_cannot_be(tmp_path: Path, place: str) -> None:
         twinjit.Compiler(cache=False, trace=tmp_path / place)
 
 
+@pytest.mark.parametrize("trace", [True, False, 5, ""])
+def test_what_is_no_path(trace: object) -> None:
+    with pytest.raises(ConfigError, match=r"trace is .*; give the path of a file, or None"):
+        twinjit.Compiler(cache=False, trace=trace)  # type: ignore[arg-type]
+
+
 def test_a_full_disk_ends_the_trace_alone() -> None:
     full = Path("/dev/full")
     if not full.exists():

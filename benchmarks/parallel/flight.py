@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import wait
 from statistics import median
 from time import perf_counter
 
 import twinjit
-from benchmarks.harness import EXAMPLES, Figures
+from benchmarks.harness import EXAMPLES, Figures, in_threads
 
 __all__ = ["single_flight"]
 
@@ -54,17 +53,7 @@ def _compile_alone(compiler: twinjit.Compiler, program: str) -> None:
 
 
 def _compile_in_threads(compiler: twinjit.Compiler, program: str) -> None:
-    together = threading.Barrier(_THREADS)
-
-    def work() -> None:
-        together.wait()
-        compiler.compile(program)
-
-    threads = [threading.Thread(target=work) for _ in range(_THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(_THREADS, lambda _: compiler.compile(program))
 
 
 def _submit_all(compiler: twinjit.Compiler, program: str) -> None:

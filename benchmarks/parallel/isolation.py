@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from statistics import median
 
-from benchmarks.harness import EXAMPLES, Figures
+from benchmarks.harness import Figures, in_threads
+from benchmarks.programs import graph
 from twinjit import Compiler, Settings
 from twinjit.errors import (
     CompilationCancelledError,
@@ -47,13 +47,6 @@ def _crashing(number: int) -> str:
         "llvm.func @f() -> !llvm.ptr { %0 = llvm.mlir.addressof @g : !llvm.ptr "
         "llvm.return %0 : !llvm.ptr }"
     )
-
-
-def _large(number: int) -> str:
-    """Make a program that takes 100 to 400 ms, and of which no other number has the code."""
-    beside = f" func.func @number() -> i64 {{ %n = arith.constant {number} : i64 return %n : i64 }}"
-    text = (EXAMPLES / f"{('mlp_args', 'mlp')[number % 4 // 2]}.mlir").read_text()
-    return text.replace("module {", f"module {{{beside}", 1)
 
 
 def isolation(*, quick: bool) -> Figures:
@@ -148,7 +141,7 @@ def _crashes_among_good(compiler: Compiler, good: int) -> dict[str, float]:
     def work(first: int) -> None:
         outcomes.extend(map(outcome, range(first, good * 11 // 10, _THREADS)))
 
-    _in_threads(_THREADS, work)
+    in_threads(_THREADS, work)
     return {
         "good": float(good),
         "good_served": float(outcomes.count("good")),
@@ -163,11 +156,12 @@ def _speedup(programs: int) -> float:
 
         def work(first: int, compiler: Compiler = compiler, threads: int = threads) -> None:
             for number in range(first, programs, threads):
-                compiler.compile(_large(number))
+                name = ("mlp_args", "mlp")[number % 4 // 2]  # 100 to 400 ms
+                compiler.compile(graph(name, number))
 
-        _in_threads(threads, lambda first: compiler.compile(_good(first)))  # noqa: B023 -- run here
+        in_threads(threads, lambda first: compiler.compile(_good(first)))  # noqa: B023 -- run here
         start = time.perf_counter()
-        _in_threads(threads, work)
+        in_threads(threads, work)
         seconds.append(time.perf_counter() - start)
     return seconds[0] / seconds[1]
 
@@ -182,11 +176,3 @@ def _overhead(count: int) -> float:
             compiler.compile(_good(100_000 + number))
             taken.append(time.perf_counter() - start)
     return median(samples[there]) - median(samples[here])
-
-
-def _in_threads(count: int, work: Callable[[int], object]) -> None:
-    threads = [threading.Thread(target=work, args=(first,)) for first in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()

@@ -33,7 +33,8 @@ from threading import local
 from typing import Any
 
 import twinjit
-from benchmarks.harness import EXAMPLES, Figures, interleave
+from benchmarks.harness import Figures, interleave
+from benchmarks.programs import graph
 from twinjit.pipeline import NAMED_PIPELINES
 
 __all__ = ["threads"]
@@ -70,16 +71,8 @@ _SERIES = ("serial_ms", "threads2_ms", "processes2_ms", "stock_serial_ms", "stoc
 
 
 def _modules(variants: int) -> list[str]:
-    """Make each graph so often, no two of one key, by a small function beside it."""
-    return [
-        (EXAMPLES / f"{graph}.mlir").read_text().replace("module {", f"module {{{_beside(n)}", 1)
-        for graph in _GRAPHS
-        for n in range(variants)
-    ]
-
-
-def _beside(number: int) -> str:
-    return f" func.func @number() -> i64 {{ %n = arith.constant {number} : i64 return %n : i64 }}"
+    """Make each graph so often, no two of one key."""
+    return [graph(name, number) for name in _GRAPHS for number in range(variants)]
 
 
 def _compile(texts: Iterable[str]) -> None:

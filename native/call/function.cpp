@@ -8,9 +8,12 @@
 #include "common/symbols.h"
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <structmember.h>
+#include <utility>
+#include <vector>
 
 #include <nanobind/stl/string.h>
 
@@ -19,15 +22,32 @@ namespace nb = nanobind;
 namespace twinjit::call {
 namespace {
 
+/// Code that a function had before. Calls may still be in it, and what it returned refer to it.
+struct FormerCode {
+  std::unique_ptr<const Plan> plan;
+  Ref image;
+};
+
+/// What only a function has whose calls are counted or whose code was replaced.
+struct Replacing {
+  Py_ssize_t callsLeft = 0;
+  Ref onReached; // called before the last of these calls
+  std::vector<FormerCode> former;
+};
+
+// Guarded by the GIL, but for what `plan` points to.
 struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *weakReferences;
   PyObject *image; // keeps the code mapped
   PyObject *keeps; // what the code refers to beside, or null
-  Plan *plan;
+  const Plan *plan;
+  Replacing *replacing; // null where there is none of it
 };
 
-const Plan &planOf(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self)->plan; }
+FunctionObject &functionOf(PyObject *self) { return *reinterpret_cast<FunctionObject *>(self); }
+
+const Plan &planOf(PyObject *self) { return *functionOf(self).plan; }
 
 /// How a call ended that did not return.
 struct Ending {
@@ -109,15 +129,35 @@ PyObject *vectorcall(PyObject *self, PyObject *const *arguments, size_t flaggedC
   }
 }
 
-Plan makePlan(nb::handle image, const std::string &entry, const std::string &name,
-              nb::handle arguments, nb::handle results, nb::handle slots) {
-  Plan plan = readSignature(name, arguments, results, slots);
+/// As vectorcall(), for a function whose calls are counted.
+PyObject *countedVectorcall(PyObject *self, PyObject *const *arguments, size_t flaggedCount,
+                            PyObject *keywords) {
+  Ref alive = Ref::borrow(self);
+  FunctionObject &function = functionOf(self);
+  if (--function.replacing->callsLeft == 0) {
+    function.vectorcall = vectorcall;
+    Ref callback = std::move(function.replacing->onReached);
+    if (!Ref(PyObject_CallNoArgs(callback.get())))
+      PyErr_WriteUnraisable(self); // no fault of this call's
+  }
+  return vectorcall(self, arguments, flaggedCount, keywords);
+}
+
+/// Have `plan` lead into an image.
+void enter(Plan &plan, nb::handle image) {
   plan.image = nb::inst_ptr<Image>(image);
   plan.canFail = plan.image->canFail();
-  void *address = plan.image->address(callSymbol(entry));
+  void *address = plan.image->address(callSymbol(plan.entryName));
   if (!address)
     throw std::invalid_argument("the image has no entry of that name");
   plan.entry = reinterpret_cast<void (*)(uint64_t *)>(address);
+}
+
+Plan makePlan(nb::handle image, const std::string &entry, const std::string &name,
+              nb::handle arguments, nb::handle results, nb::handle slots) {
+  Plan plan = readSignature(name, arguments, results, slots);
+  plan.entryName = entry;
+  enter(plan, image);
   return plan;
 }
 
@@ -161,10 +201,50 @@ void destroy(PyObject *self) {
   if (function->weakReferences)
     PyObject_ClearWeakRefs(self);
   delete function->plan;
+  delete function->replacing;
   Py_XDECREF(function->image);
   Py_XDECREF(function->keeps);
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+Replacing &replacingOf(FunctionObject &function) {
+  if (!function.replacing)
+    function.replacing = new Replacing();
+  return *function.replacing;
+}
+
+PyObject *countCalls(PyObject *self, PyObject *arguments) {
+  Py_ssize_t calls;
+  PyObject *callback;
+  if (!PyArg_ParseTuple(arguments, "nO:count_calls", &calls, &callback))
+    return nullptr;
+  if (calls < 1)
+    return PyErr_Format(PyExc_ValueError, "calls must be 1 or more, not %zd", calls);
+  FunctionObject &function = functionOf(self);
+  Replacing &replacing = replacingOf(function);
+  replacing.callsLeft = calls;
+  Ref former = std::exchange(replacing.onReached, Ref::borrow(callback)); // may run code as it goes
+  function.vectorcall = countedVectorcall;
+  Py_RETURN_NONE;
+}
+
+PyObject *replaceCode(PyObject *self, PyObject *image) {
+  if (!nb::isinstance<Image>(image))
+    return PyErr_Format(PyExc_TypeError, "image must be an Image, not %s", Py_TYPE(image)->tp_name);
+  FunctionObject &function = functionOf(self);
+  auto plan = std::make_unique<Plan>(*function.plan);
+  try {
+    enter(*plan, image);
+  } catch (const std::invalid_argument &error) {
+    raiseError("ArtifactError",
+               "the function '" + plan->name + "' cannot have other code: " + error.what());
+    return nullptr;
+  }
+  FormerCode former{std::unique_ptr<const Plan>(std::exchange(function.plan, plan.release())),
+                    Ref(std::exchange(function.image, Py_NewRef(image)))};
+  replacingOf(function).former.push_back(std::move(former));
+  Py_RETURN_NONE;
 }
 
 PyObject *represent(PyObject *self) {
@@ -193,6 +273,18 @@ PyGetSetDef kAttributes[] = {
 PyMemberDef kMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weakReferences), READONLY, nullptr},
+    {},
+};
+
+PyMethodDef kMethods[] = {
+    {"count_calls", countCalls, METH_VARARGS,
+     "count_calls($self, calls, callback, /)\n--\n\n"
+     "Call back, once and without arguments, before the last of so many calls from now on. What "
+     "the callback raises is unraisable; it must not hold the function, which would leak."},
+    {"replace_code", replaceCode, METH_O,
+     "replace_code($self, image, /)\n--\n\n"
+     "Have later calls run the entry of another image, whose code takes and gives the same. The "
+     "former code lives as long as the function. Raises ArtifactError where there is none."},
     {},
 };
 
@@ -234,6 +326,7 @@ Ref makeFunctionType() {
       {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
       {Py_tp_repr, reinterpret_cast<void *>(represent)},
       {Py_tp_getset, kAttributes},
+      {Py_tp_methods, kMethods},
       {Py_tp_members, kMembers},
       {Py_tp_doc, const_cast<char *>(kDoc)},
       {0, nullptr},

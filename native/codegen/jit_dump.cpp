@@ -125,8 +125,7 @@ std::string JitDump::add(const std::vector<ObservedFunction> &functions, llvm::S
   std::string records;
   for (const ObservedFunction &function : functions)
     putLoad(records, function, function.name + suffix.str(), nextIndex++);
-  std::string trouble = file.append(records);
-  return trouble.empty() ? trouble : path + ": " + trouble;
+  return file.append(records);
 }
 
 void JitDump::finish() {

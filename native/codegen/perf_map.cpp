@@ -65,8 +65,7 @@ std::string PerfMap::add(const std::vector<ObservedFunction> &functions, llvm::S
   for (const ObservedFunction &function : functions)
     lines += llvm::utohexstr(function.address, true) + " " + llvm::utohexstr(function.size, true) +
              " " + onOneLine(function.name) + suffix.str() + "\n";
-  std::string trouble = file.append(lines);
-  return trouble.empty() ? trouble : "/tmp/perf-" + std::to_string(getpid()) + ".map: " + trouble;
+  return file.append(lines);
 }
 
 } // namespace twinjit

@@ -10,7 +10,8 @@ namespace twinjit {
 
 std::string systemTrouble(const std::string &path) { return path + ": " + std::strerror(errno); }
 
-std::string PrivateFile::open(const std::string &path) {
+std::string PrivateFile::open(const std::string &name) {
+  path = name;
   constexpr int kFlags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   descriptor = ::open(path.c_str(), kFlags | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (descriptor < 0 && errno == EEXIST)
@@ -31,7 +32,7 @@ std::string PrivateFile::append(llvm::StringRef data) {
     if (written >= 0)
       data = data.drop_front(written);
     else if (errno != EINTR)
-      return std::strerror(errno);
+      return systemTrouble(path);
   }
   return {};
 }

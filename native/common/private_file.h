@@ -21,15 +21,16 @@ public:
   /// one name and that others cannot write to: whoever made it before us may be somebody else who
   /// can write to the directory. No link is followed, no pipe waited for. Says what is wrong, if
   /// anything is.
-  std::string open(const std::string &path);
+  std::string open(const std::string &name);
 
-  /// All of it, or say what is wrong.
+  /// All of it, or say what is wrong, naming the file.
   std::string append(llvm::StringRef data);
 
   void close();
 
 private:
   int descriptor = -1;
+  std::string path;
 };
 
 /// "PATH: what `errno` means"

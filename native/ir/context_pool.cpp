@@ -166,6 +166,7 @@ PoolStats poolStats() {
   PoolStats now = stats;
   now.idle = idle().size();
   now.idleBytes = idleBytes();
+  now.leasedBytes = now.leased * kContextBytes;
   return now;
 }
 

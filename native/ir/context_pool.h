@@ -58,7 +58,8 @@ constexpr size_t kContextBytes = 2060 * 1024;
 struct PoolStats {
   size_t idle = 0;
   size_t leased = 0;
-  size_t idleBytes = 0; // what the idle contexts hold
+  size_t idleBytes = 0;   // what the idle contexts hold
+  size_t leasedBytes = 0; // what the leased ones held when they were new
   // Since the process began: contexts made, and why others were not kept.
   size_t made = 0;
   size_t recycledByUses = 0;

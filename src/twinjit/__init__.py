@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
     from twinjit.store.shared import SharedStore
+    from twinjit.tierup import Candidate, TieredExecutable, TierUp
     from twinjit.workers.reproduction import Reproduction, reproduce_crash
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Artifact",
     "Backend",
     "Bad",
+    "Candidate",
     "CompileFuture",
     "Compiler",
     "Diff",
@@ -62,6 +64,8 @@ __all__ = [
     "Signature",
     "StoreStats",
     "Target",
+    "TierUp",
+    "TieredExecutable",
     "Value",
     "compile",
     "default_compiler",
@@ -90,6 +94,7 @@ _LATER = {
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",
+    **dict.fromkeys(("Candidate", "TierUp", "TieredExecutable"), "tierup"),
     **dict.fromkeys(("Reproduction", "reproduce_crash"), "workers.reproduction"),
 }
 
@@ -116,13 +121,13 @@ def _kept_compiler(options: tuple[tuple[str, Any], ...]) -> Compiler:
 
 
 def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
-    program: object, *, language: str = "auto", **options: Any
+    program: object, *, language: str = "auto", timeout: float | None = None, **options: Any
 ) -> Executable:
     """Return the executable of a program, compiling it if it is new.
 
     Parameters
     ----------
-    program, language
+    program, language, timeout
         As for `Compiler.compile`.
     **options
         As for `Compiler`. One compiler is kept for each set of options.
@@ -132,7 +137,7 @@ def compile(  # noqa: A001 -- the verb of the library; the builtin is not used h
     TwinjitError
         As for `Compiler.compile`.
     """
-    return default_compiler(**options).compile(program, language=language)
+    return default_compiler(**options).compile(program, language=language, timeout=timeout)
 
 
 def explain(program: object, *, language: str = "auto", **options: Any) -> Explanation:

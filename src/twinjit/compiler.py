@@ -1,23 +1,23 @@
-"""The public face: options, and what can be done with a compiler."""
+"""The public face: options, and what can be done with a compiler at once."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, overload
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
 
+from twinjit.background import BackgroundCompiler
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
 from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
-from twinjit.forks import fork_lock, held_off
+from twinjit.forks import held_off
 from twinjit.observer import Observer
 from twinjit.options import (
     check_options,
-    check_priority,
-    check_timeout,
     choose_target,
     choose_workers,
     open_shared_store,
@@ -29,20 +29,18 @@ from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
-from twinjit.source import Source, open_source
-from twinjit.stop import stop_after
+from twinjit.stop import check_timeout, stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
 
 if TYPE_CHECKING:
-    from twinjit.jobs.future import CompileFuture
-    from twinjit.jobs.jobs import Jobs
     from twinjit.memory import MemoryReport
+    from twinjit.tierup import TierUp
 
 __all__ = ["Compiler"]
 
 
-class Compiler:
+class Compiler(BackgroundCompiler):
     """Compiles programs, each distinct one once.
 
     Any number of threads may share one. A store that fails is a `CacheWarning`, never an error. In
@@ -124,27 +122,30 @@ class Compiler:
         self.target.check_runs_here()
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
-        self.max_workers = choose_workers(max_workers, settings)
+        workers = choose_workers(max_workers, settings)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
         show_code(settings)
         keeps_program = self.confirm == "always"
         options = BuildOptions(pipeline, opt_level, self.target, self.policy, keeps_program)
-        self._engine = Engine(
+        engine = Engine(
             options,
             self.confirm,
-            make_builder(executor, options, settings, self.max_workers),
+            partial(make_builder, executor, settings=settings, max_workers=workers),
             self.store,
             self.shared,
             settings,
             Observer(open_tracer(trace, settings)),
         )
-        self._lock = fork_lock()  # guards `_jobs` and `_is_closed`
-        self._jobs: Jobs | None = None  # made by the first program that is submitted
-        self._is_closed = False
+        super().__init__(engine, workers)
 
     def compile(
-        self, program: object, *, language: str = "auto", timeout: float | None = None
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        timeout: float | None = None,
+        tier_up: TierUp | bool = False,
     ) -> Executable:
         """Return the executable of a program, compiling it if it is new.
 
@@ -159,6 +160,9 @@ class Compiler:
         timeout
             Seconds after which compiling stops, often within the pass that runs then; None for no
             limit.
+        tier_up
+            True, or options, to compile fast first, and to have the optimised code compiled in the
+            background once a function has been called often (``docs/tiers.md``).
 
         Raises
         ------
@@ -171,7 +175,7 @@ class Compiler:
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, or `timeout` no time.
+            If `language` is not a language, `timeout` no time, or `tier_up` no such option.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -180,138 +184,15 @@ class Compiler:
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        return self._engine.compile(self._open(program, language), clock, stop)
-
-    def submit(
-        self,
-        program: object,
-        *,
-        language: str = "auto",
-        priority: int = 0,
-        timeout: float | None = None,
-    ) -> CompileFuture:
-        """Have a program compiled in the background.
-
-        The program is taken as it is now: a live module may be changed or dropped afterwards.
-        The same text, or live modules with the same fingerprint, are compiled once while one is
-        under way; who cancels or is late only leaves it, and the last one stops it.
-
-        Parameters
-        ----------
-        program, language
-            As for `compile`.
-        priority
-            The highest is compiled first; equals in the order of submission.
-        timeout
-            Seconds from now after which the future fails; None for no limit.
-
-        Returns
-        -------
-        CompileFuture
-            To await, and to cancel at any time; it raises what `compile` does, as its own object.
-
-        Raises
-        ------
-        UnsupportedProgramError, VerificationError, ParseError
-            If it is no program, LLVM IR, a live module that is not valid, or no Unicode.
-        ConfigError
-            If `language`, `priority` or `timeout` cannot be used.
-        ExecutorError
-            If the compiler is closed, or no thread can be had.
-        OSError
-            If it names a file that cannot be read.
-        """
-        check_priority(priority)
-        check_timeout(timeout)
-        source, request = self._engine.take(self._open(program, language))
-        return self._submitted().submit(source, request, priority, timeout)
-
-    @overload
-    def map(
-        self,
-        programs: Iterable[object],
-        *,
-        language: str = "auto",
-        progress: bool = False,
-        priority: int = 0,
-        timeout: float | None = None,
-        return_exceptions: Literal[False] = False,
-    ) -> list[Executable]: ...
-
-    @overload
-    def map(
-        self,
-        programs: Iterable[object],
-        *,
-        language: str = "auto",
-        progress: bool = False,
-        priority: int = 0,
-        timeout: float | None = None,
-        return_exceptions: bool,
-    ) -> list[Executable | Exception]: ...
-
-    def map(
-        self,
-        programs: Iterable[object],
-        *,
-        language: str = "auto",
-        progress: bool = False,
-        priority: int = 0,
-        timeout: float | None = None,
-        return_exceptions: bool = False,
-    ) -> list[Executable] | list[Executable | Exception]:
-        """Compile programs, `max_workers` at a time, and return their executables in order.
-
-        Whatever ends it early, the first error or Ctrl-C, cancels what has not ended.
-
-        Parameters
-        ----------
-        programs
-            A generator is asked for the next program when one of those before ends.
-        language, priority
-            As for `submit`.
-        progress
-            Show how far it is, and how many were hits, on standard error if that is a terminal.
-        timeout
-            Seconds for each program from when it is submitted, a few before it is compiled.
-        return_exceptions
-            Return errors in place of executables, and go on.
-
-        Raises
-        ------
-        CompilationCancelledError
-            If the compiler was closed meanwhile.
-        ConfigError
-            If `programs` is a single program.
-        TwinjitError, OSError
-            As for `submit` and `compile`, the first error that there is.
-        """
+        source = self._open(program, language)
+        if tier_up is False:
+            return self._engine.compile(source, clock, stop)
         with held_off():
-            from twinjit.jobs.mapping import compile_all
-            from twinjit.jobs.progress import shown_progress
-
-        def submit(program: object) -> CompileFuture:
-            return self.submit(program, language=language, priority=priority, timeout=timeout)
-
-        options = {"return_exceptions": return_exceptions}
-        with shown_progress(programs, wanted=progress) as note:
-            return compile_all(programs, submit, self.max_workers, note=note, **options)
-
-    def close(self, *, cancel: bool = False) -> None:
-        """Compile nothing more; wait for what was submitted, and end workers. Any number of times.
-
-        Executables stay valid. In a callback of a future, it does not wait.
-
-        Parameters
-        ----------
-        cancel
-            Cancel what was submitted.
-        """
-        with self._lock:
-            self._is_closed = True
-        if self._jobs:
-            self._jobs.close(cancel=cancel)
-        self._engine.close()
+            from twinjit.tierup import TierUp, compile_in_tiers
+        options = TierUp.of(tier_up)
+        if options is None or options.first_level >= self.opt_level:
+            return self._engine.compile(source, clock, stop)
+        return compile_in_tiers(self._engine, self._submitted(), options, source, clock, stop)
 
     def __enter__(self) -> Compiler:
         return self
@@ -319,6 +200,9 @@ class Compiler:
     def __exit__(self, error: object, *_: object) -> None:
         """Close; after an exception, cancel."""
         self.close(cancel=error is not None)
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutorError("a Compiler cannot be copied, nor sent to a process; make another")
 
     def explain(self, program: object, *, language: str = "auto") -> Explanation:
         """Say how a program would be looked up, compiling nothing.
@@ -376,24 +260,3 @@ class Compiler:
     def clear_memory(self) -> None:
         """Forget all executables; those that someone still holds stay valid."""
         self._engine.clear_memory()
-
-    def _submitted(self) -> Jobs:
-        if self._jobs:
-            return self._jobs
-        with held_off():
-            from twinjit.jobs.jobs import Jobs
-        with self._lock:
-            self._check_open()
-            if not self._jobs:
-                # Not of `self`: a compiler that is dropped shall be freed at once.
-                self._jobs = Jobs(self._engine.compile, self.max_workers)
-            return self._jobs
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise ExecutorError("the compiler is closed, and takes no more programs")
-
-    def _open(self, program: object, language: str) -> Source:
-        self._check_open()
-        keeps_locations = self.policy.locations == "keep"
-        return open_source(program, language=language, locations=keeps_locations)

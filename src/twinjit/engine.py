@@ -10,6 +10,9 @@ index, but meets the same key.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 
 from twinjit import reader
 from twinjit.artifact import Artifact
@@ -27,7 +30,7 @@ from twinjit.pipeline import AUTO, NAMED_PIPELINES
 from twinjit.report import Clock, Report, Tier
 from twinjit.request import RequestHasher
 from twinjit.settings import Confirm, Settings
-from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes
+from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes, open_source
 from twinjit.stop import Stop
 from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
@@ -50,8 +53,8 @@ class Engine:
         What decides, beside a program, which code it gets.
     confirm
         As for `Compiler`.
-    builder
-        Where programs are read and compiled.
+    open_builder
+        Says where programs are read and compiled under options.
     store
         The disk store, if there is one.
     shared
@@ -66,18 +69,16 @@ class Engine:
         self,
         options: BuildOptions,
         confirm: Confirm,
-        builder: Builder,
+        open_builder: Callable[[BuildOptions], Builder],
         store: DiskStore | None,
         shared: Store | None,
         settings: Settings,
         observer: Observer,
     ) -> None:
-        self._options = options
         self._confirm = confirm
-        self._builder = builder
+        self._open_builder = open_builder
         self._store = store
         self._observer = observer
-        self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
         stores: list[tuple[Tier, Store]] = [("disk", store)] if store else []
         stores += [("shared", shared)] if shared else []
         self.tiers = Tiers(stores, settings.memory_max_bytes)
@@ -86,17 +87,73 @@ class Engine:
         self._turns = Turns(store, settings.wait_seconds)
         self._lock = fork_lock()  # guards `_counts`
         self._counts: Counter[str] = Counter()
+        self._levels: dict[int, Engine] = {}  # other engines of this compiler
+        self._set(options)
 
-    def compile(self, source: Source, clock: Clock, stop: Stop) -> Executable:
-        """Return a program's code, compiling it if it is new; see `Compiler.compile`."""
+    def _set(self, options: BuildOptions) -> None:
+        self._options = options
+        self._builder = self._open_builder(options)
+        self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
+
+    def at_level(self, opt_level: int) -> Engine:
+        """Return an engine that optimises otherwise, and shares all else with this one.
+
+        Raises
+        ------
+        ConfigError
+            As `make_builder` does.
+        """
+        if opt_level == self._options.opt_level:
+            return self
+        known = self._levels.get(opt_level)
+        if known is None:
+            other = copy(self)
+            other._set(replace(self._options, opt_level=opt_level))
+            known = self._levels.setdefault(opt_level, other)  # of threads that race, the first
+        return known
+
+    def open(self, program: object, language: str) -> Source:
+        """Sort a program as `open_source` does, with its locations where these can reach code."""
+        keeps_locations = self._options.policy.locations == "keep"
+        return open_source(program, language=language, locations=keeps_locations)
+
+    def compile(
+        self, source: Source, clock: Clock, stop: Stop, request: bytes | None = None
+    ) -> Executable:
+        """Return a program's code, compiling it if it is new; see `Compiler.compile`.
+
+        Parameters
+        ----------
+        request
+            The digest that `take` gave with the program, if it did.
+        """
         subject = self._builder.open(source, clock, stop)
         try:
-            executable = self._compile(subject, clock, stop)
+            executable = self._compile(subject, request, clock, stop)
         except BaseException as error:
             self._observer.failed(source, clock, error)
             raise
         finally:
             subject.close()
+        self._observer.delivered(source, clock, executable)
+        return executable
+
+    def find(self, source: Source, request: bytes | None, clock: Clock) -> Executable | None:
+        """Return a program's code where its request leads to it, and compile nothing.
+
+        Parameters
+        ----------
+        request
+            The digest that `take` gave with the program.
+        """
+        subject = self._builder.open(source, clock, Stop())
+        try:
+            found = self._find_by_request(request, subject)
+        finally:
+            subject.close()
+        if not found:
+            return None
+        executable = self._deliver(*found, clock)
         self._observer.delivered(source, clock, executable)
         return executable
 
@@ -126,7 +183,8 @@ class Engine:
 
     def close(self) -> None:
         """End what the builder has started; nothing can be compiled afterwards."""
-        self._builder.close()
+        for engine in (*self._levels.values(), self):
+            engine._builder.close()
 
     def explain(self, source: Source) -> Explanation:
         """Say how a program would be looked up; see `Compiler.explain`."""
@@ -170,8 +228,11 @@ class Engine:
         fingerprint = live_fingerprint(source, self._options.policy, stop)
         return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
 
-    def _compile(self, subject: Subject, clock: Clock, stop: Stop) -> Executable:
-        request = self._request(subject.source, clock, stop)
+    def _compile(
+        self, subject: Subject, request: bytes | None, clock: Clock, stop: Stop
+    ) -> Executable:
+        if request is None:
+            request = self._request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver(*found, clock)

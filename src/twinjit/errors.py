@@ -200,7 +200,7 @@ class CompilationTimeoutError(TwinjitError, TimeoutError):
 
 
 class ExecutorError(TwinjitError, RuntimeError):
-    """Workers, an executor or a cluster are to compile programs, and cannot."""
+    """Workers, an executor, a cluster or other processes are to work on programs, and cannot."""
 
 
 class RedefinitionError(TwinjitError, ValueError):

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NoReturn
 
 from twinjit import machine
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
-from twinjit.errors import ArtifactError, EntryNotFoundError, ObservationWarning, SignatureError
+from twinjit.errors import (
+    ArtifactError,
+    EntryNotFoundError,
+    ExecutorError,
+    ObservationWarning,
+    SignatureError,
+)
 from twinjit.key import Key
 from twinjit.report import Report
 from twinjit.signature import Signature
 from twinjit.warn import warn_of
 
-__all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode"]
+__all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode", "code_of"]
 
 # Bytes of objects beside what is linked and an artifact's sections, measured: what is read from the
 # sections, the code itself, and each function with its signature.
@@ -103,14 +110,28 @@ class LoadedCode:
         found = self._functions.get(name)
         if found is not None:
             return found
+        # Threads that ask at once each make one; the first that is kept, all get.
+        return self._functions.setdefault(name, self.make_function(name))
+
+    def make_function(self, name: str) -> _llvm.Function:
+        """Return an entry point that nobody else has; raises as `function` does."""
         signature = self.signatures.get(name)
         if signature is None:
             known = ", ".join(self.signatures) or "none at all"
             raise EntryNotFoundError(f"the program has no public function {name!r}; it has {known}")
         if signature.uncallable:
             raise SignatureError(f"{name!r} cannot be called from Python: {signature.uncallable}")
-        # Threads that ask at once each make one; the first that is kept, all get.
-        return self._functions.setdefault(name, signature.bind(self._image))
+        return signature.bind(self._image)
+
+    def give_to(self, function: _llvm.Function) -> None:
+        """Have a function of code with the same signatures run this code from its next call on.
+
+        Raises
+        ------
+        ArtifactError
+            If there is none of its name here.
+        """
+        function.replace_code(self._image)
 
 
 class Executable:
@@ -130,11 +151,16 @@ class Executable:
         By function name, in the program's order.
     """
 
-    __slots__ = ("__weakref__", "_code", "report")
+    __slots__ = ("__weakref__", "_loaded", "_report")
 
     def __init__(self, code: LoadedCode, report: Report) -> None:
-        self._code = code
-        self.report = report
+        self._loaded = code
+        self._report = report
+
+    @property
+    def report(self) -> Report:
+        """Where this executable came from and what that cost."""
+        return self._report
 
     @property
     def key(self) -> Key:
@@ -152,12 +178,12 @@ class Executable:
         return bytes(self._code.artifact.object_code)
 
     def __getitem__(self, name: str) -> _llvm.Function:
-        return self._code.function(name)
+        return self._function(name)
 
     def __getattr__(self, name: str) -> _llvm.Function:
         if name.startswith("__"):  # protocol probes, such as copy's and NumPy's
             raise AttributeError(name)
-        return self._code.function(name)
+        return self._function(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._code.signatures)
@@ -171,15 +197,34 @@ class Executable:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._code.signatures]
 
+    def __reduce__(self) -> NoReturn:
+        raise ExecutorError(
+            "an Executable is code in this process, and can neither be copied nor sent to another: "
+            "have that compile the program, whose code it finds in a store that both use"
+        )
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Executable) and self._code is other._code
 
     def __hash__(self) -> int:
         return hash(id(self._code))
 
+    @property
+    def _code(self) -> LoadedCode:
+        """The code that new calls run."""
+        return self._loaded
+
+    def _function(self, name: str) -> _llvm.Function:
+        return self._code.function(name)
+
     def __repr__(self) -> str:
         functions = "; ".join(map(str, self.signatures.values()))
         return f"<twinjit.Executable {functions} [{self.report.tier}]>"
+
+
+def code_of(executable: Executable) -> LoadedCode:
+    """Return the code that an executable runs."""
+    return executable._code
 
 
 def _pipeline_of(artifact: Artifact) -> str:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from twinjit._native import _llvm
 from twinjit.constants import LiftedConstant
 from twinjit.errors import CompilationError, Diagnostic, PipelineError
-from twinjit.pipeline import AUTO, NAMED_PIPELINES, Pipeline, choose_pipeline
+from twinjit.pipeline import (
+    AUTO,
+    NAMED_PIPELINES,
+    Pipeline,
+    choose_pipeline,
+    naming_pipelines,
+)
 from twinjit.policy import Policy
 from twinjit.signature import Signature
 from twinjit.stop import Stop
@@ -74,10 +80,7 @@ def _identify(pipeline: Pipeline) -> ResolvedPipeline:
     try:
         identity = _mlir.identify_pipeline(pipeline.text)
     except PipelineError as error:
-        if not pipeline.text.replace("-", "").isalnum():
-            raise
-        names = ", ".join([AUTO, *NAMED_PIPELINES])
-        raise PipelineError(f"{error.message}; the named pipelines are {names}") from None
+        raise naming_pipelines(error, pipeline.text, (AUTO, *NAMED_PIPELINES)) from None
     canonical, is_abbreviated, file_reader, libraries = identity
     parts = [("pipeline", canonical)]
     if is_abbreviated:

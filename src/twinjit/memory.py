@@ -12,8 +12,6 @@ from twinjit.tiers import Tiers, tiers_of_process
 
 __all__ = ["MemoryReport", "measure"]
 
-_CONTEXT = 1_650_000  # bytes of a context with all dialects, measured; of leased ones, at least
-
 _PARTS = {
     "code": "code that this compiler keeps",
     "code_held": "code that only its users keep",
@@ -124,4 +122,4 @@ def _contexts() -> int:
     if native is None:
         return 0
     counts: dict[str, int] = native.pool_stats()
-    return counts["idle_bytes"] + counts["leased"] * _CONTEXT
+    return counts["idle_bytes"] + counts["leased_bytes"]

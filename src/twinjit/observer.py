@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from twinjit.executable import Executable
 from twinjit.report import Clock
-from twinjit.source import Source, SourceBytes
+from twinjit.source import Source
 
 if TYPE_CHECKING:
     from twinjit.trace import Tracer
@@ -38,7 +38,8 @@ class Observer:
     def delivered(self, source: Source, clock: Clock, executable: Executable) -> None:
         """Tell of a call that gave an executable."""
         is_new = executable.report.tier == "compiled"
-        log = _logger(_INFO if is_new else _DEBUG)
+        level = _INFO if is_new else _DEBUG
+        log = _logger(level)
         if not (log or self._tracer):
             return
         report = executable.report
@@ -51,17 +52,17 @@ class Observer:
         if log:
             what = "compiled" if is_new else f"{report.tier} hit:"
             log(
-                _INFO if is_new else _DEBUG,
+                level,
                 "%s %s in %.3f ms (key %.16s, %d bytes of code)",
                 what,
-                _name(source),
+                source.name,
                 1e3 * report.seconds,
                 executable.key.hex,
                 report.object_bytes,
                 extra=_extra(told, clock),
             )
         if self._tracer:
-            self._tracer.record(_name(source), clock, told)
+            self._tracer.record(source.name, clock, told)
 
     def failed(self, source: Source, clock: Clock, error: BaseException) -> None:
         """Tell of a call that raised."""
@@ -71,13 +72,13 @@ class Observer:
             log(
                 _DEBUG,
                 "%s raised %s after %.3f ms",
-                _name(source),
+                source.name,
                 type(error).__name__,
                 1e3 * clock.seconds,
                 extra=_extra(told, clock),
             )
         if self._tracer:
-            self._tracer.record(_name(source), clock, told)
+            self._tracer.record(source.name, clock, told)
 
 
 def _logger(level: int) -> Any:
@@ -91,7 +92,3 @@ def _logger(level: int) -> Any:
 
 def _extra(told: dict[str, Any], clock: Clock) -> dict[str, Any]:
     return {"twinjit": {**told, "seconds": clock.seconds, "phases": dict(clock.phases)}}
-
-
-def _name(source: Source) -> str:
-    return source.name if isinstance(source, SourceBytes) else "<module>"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "check_options",
     "check_priority",
-    "check_timeout",
     "choose_target",
     "choose_workers",
     "open_shared_store",
@@ -57,13 +56,15 @@ def check_options(
     if not isinstance(pipeline, str):
         raise ConfigError(f"pipeline is {pipeline!r}; give a name or a pass pipeline's text")
     if not isinstance(target, Target | None):
-        raise ConfigError(f"target is {target!r}; give a twinjit.Target or None")
+        raise ConfigError(f"target is {target!r}; give a Target, as of Target.named(…), or None")
     if not isinstance(policy, Policy | None):
-        raise ConfigError(f"policy is {policy!r}; give a twinjit.Policy or None")
+        raise ConfigError(f"policy is {policy!r}; give a Policy, as of Policy(…), or None")
     if confirm not in (None, "never", "always"):
         raise ConfigError(f"confirm is {confirm!r}; give 'never', 'always' or None")
     if not isinstance(settings, Settings | None):
-        raise ConfigError(f"settings is {settings!r}; give a twinjit.Settings or None")
+        raise ConfigError(
+            f"settings is {settings!r}; give Settings, as of Settings.load(…), or None"
+        )
 
 
 def check_priority(priority: object) -> None:
@@ -74,20 +75,8 @@ def check_priority(priority: object) -> None:
     ConfigError
         If it is not a whole number.
     """
-    if not isinstance(priority, int):
+    if isinstance(priority, bool) or not isinstance(priority, int):
         raise ConfigError(f"priority is {priority!r}; give a whole number")
-
-
-def check_timeout(timeout: object) -> None:
-    """Refuse what is no time limit.
-
-    Raises
-    ------
-    ConfigError
-        If it is not a number of seconds, nor None.
-    """
-    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout == timeout):
-        raise ConfigError(f"timeout is {timeout!r}; give seconds, or None for no limit")
 
 
 def show_code(settings: Settings) -> None:
@@ -105,14 +94,16 @@ def open_tracer(trace: str | os.PathLike[str] | None, settings: Settings) -> Tra
     Raises
     ------
     ConfigError
-        If no file can be written there.
+        If it is no path, or no file can be written there.
     """
+    if trace is not None and not (isinstance(trace, (str, os.PathLike)) and os.fspath(trace)):
+        raise ConfigError(f"trace is {trace!r}; give the path of a file, or None")
     path = trace or settings.trace
     if not path:
         return None
     with held_off():
         from twinjit.trace import open_trace
-    return open_trace(path)
+    return open_trace(path, "trace" if trace else _place(settings, "trace"))
 
 
 def choose_target(settings: Settings) -> Target:
@@ -127,10 +118,17 @@ def choose_target(settings: Settings) -> Target:
         target = Target.named(settings.target)
         target.check_runs_here()
     except TargetError as error:
-        source = settings.sources["target"]
-        place = "the setting target" if source == "given" else source
+        place = _place(settings, "target")
         raise TargetError(f"{place} is {settings.target!r}: {error.message}") from None
     return target
+
+
+def _place(settings: Settings, name: str) -> str:
+    """Say for a message where a setting comes from."""
+    source = settings.sources[name]
+    if source in ("given", "default"):
+        return f"the setting {name}"
+    return f"{name} in {source}" if os.path.isabs(source) else source
 
 
 def choose_workers(max_workers: int | None, settings: Settings) -> int:
@@ -192,6 +190,7 @@ def open_shared_store(
     if shared is True:
         return open_shared(settings, count)
     if isinstance(shared, str):
+        KINDS["shared_url"].check("shared", shared)
         return open_shared(replace(settings, shared_url=shared), count)
     if not all(callable(getattr(shared, name, None)) for name in ("get", "put", "remove")):
         raise ConfigError(f"shared is {shared!r}; give True, False (or None), a URL, or a Backend")

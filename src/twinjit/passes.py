@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from twinjit.errors import Diagnostic, UnsupportedProgramError
-from twinjit.pipeline import NAMED_PIPELINES
+import os
+from contextlib import suppress
+
+from twinjit.errors import ConfigError, Diagnostic, PipelineError, UnsupportedProgramError
+from twinjit.pipeline import NAMED_PIPELINES, naming_pipelines
 from twinjit.source import LiveModule, open_source
-from twinjit.stop import stop_after
+from twinjit.stop import check_timeout, stop_after
 
 __all__ = ["release_contexts", "run_passes"]
 
@@ -25,7 +28,7 @@ def run_passes(
     module
         A Module of ``mlir.ir``, or an Operation that is a ``builtin.module``.
     pipeline
-        As for `Compiler`: the name of a pipeline, or the text of one for a ``builtin.module``.
+        A name in `NAMED_PIPELINES`, or a pass pipeline over ``builtin.module`` in MLIR's syntax.
     timeout
         Seconds after which it stops, at the end of the pass that runs then; None for no limit.
 
@@ -48,18 +51,48 @@ def run_passes(
         If it took longer than `timeout`.
     UnsupportedProgramError
         If it is no live module of ``mlir.ir``.
+    ConfigError
+        If `pipeline` is no text, or `timeout` no time.
     """
+    check_timeout(timeout)
+    if not isinstance(pipeline, str):
+        raise ConfigError(f"pipeline is {pipeline!r}; give a name or a pass pipeline's text")
     stop = stop_after(timeout)
-    source = open_source(module)  # keeps the module alive meanwhile
-    if not isinstance(source, LiveModule):
-        raise UnsupportedProgramError(
-            "passes run in place over a live module of mlir.ir alone; parse text with "
-            "mlir.ir.Module.parse, or have Compiler compile it as it is"
-        )
+    source = _open_live(module)  # keeps the module alive meanwhile
     from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
 
     named = NAMED_PIPELINES.get(pipeline)
-    return _mlir.run_passes(source.capsule, named.text if named else pipeline, stop)
+    try:
+        return _mlir.run_passes(source.capsule, named.text if named else pipeline, stop)
+    except PipelineError:
+        if not named:
+            _check_name(pipeline)
+        raise
+
+
+def _open_live(module: object) -> LiveModule:
+    source: object = None
+    if not isinstance(module, (str, os.PathLike)):  # which may name a file that is not there
+        with suppress(UnsupportedProgramError):  # what is said below is of more use
+            source = open_source(module)
+    if isinstance(source, LiveModule):
+        return source
+    raise UnsupportedProgramError(
+        f"passes run in place over a live module of mlir.ir, not over a {type(module).__name__}; "
+        "parse text with mlir.ir.Module.parse, or have Compiler compile it as it is"
+    )
+
+
+def _check_name(pipeline: str) -> None:
+    """Tell which names there are, if a pipeline that parses as none may be meant for one."""
+    from twinjit._native import _mlir
+
+    try:
+        _mlir.identify_pipeline(pipeline)
+    except PipelineError as error:
+        told = naming_pipelines(error, pipeline, NAMED_PIPELINES)
+        if told is not error:
+            raise told from None
 
 
 def release_contexts() -> None:

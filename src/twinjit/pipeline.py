@@ -7,12 +7,20 @@ here makes the artifacts of the old text misses.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from twinjit.errors import PipelineError
 
-__all__ = ["AUTO", "CHOICE_VERSION", "NAMED_PIPELINES", "Pipeline", "choose_pipeline"]
+__all__ = [
+    "AUTO",
+    "CHOICE_VERSION",
+    "NAMED_PIPELINES",
+    "Pipeline",
+    "choose_pipeline",
+    "naming_pipelines",
+]
 
 AUTO = "auto"
 """Stands for "the named pipeline that the program's dialects ask for"."""
@@ -208,4 +216,25 @@ def choose_pipeline(dialects: frozenset[str], *, uses_tensors: bool) -> Pipeline
     unknown = ", ".join(sorted(dialects - _LINALG))
     raise PipelineError(
         f"no named pipeline takes the dialects {unknown}: give one as pipeline='builtin.module(…)'"
+    )
+
+
+def naming_pipelines(error: PipelineError, given: str, names: Iterable[str]) -> PipelineError:
+    """Name the pipelines that there are, if a text that does not parse may be meant for one.
+
+    Parameters
+    ----------
+    error
+        What was raised when MLIR read it.
+    given
+        The text.
+    names
+        Which names there are.
+    """
+    if not given.replace("-", "").isalnum():
+        return error
+    return PipelineError(
+        f"{given!r} is none of the named pipelines ({', '.join(names)}), and otherwise "
+        f"{error.message}",
+        diagnostics=error.diagnostics,
     )

@@ -35,6 +35,9 @@ class Report:
     cached
         Whether the artifact is in a store; False for a program without an identity, and where
         caching is off.
+    promoted
+        The report of the optimised code that took this one's place (``tier_up``); None where none
+        has.
     """
 
     tier: Tier
@@ -43,6 +46,7 @@ class Report:
     pipeline: str = ""
     object_bytes: int = 0
     cached: bool = True
+    promoted: Report | None = None
 
     def __str__(self) -> str:
         phases = ", ".join(f"{name} {1e3 * value:.2f} ms" for name, value in self.phases.items())

@@ -130,6 +130,8 @@ class Kind:
         Whether a value other than None can be used.
     cure
         What to give instead of one that cannot.
+    code_cure
+        The same for Python's code, where its values are others than those of texts.
     parse
         Reads a value from text, or raises a ConfigError.
     optional
@@ -143,24 +145,23 @@ class Kind:
         fits: Callable[[Any], bool],
         cure: str,
         *,
+        code_cure: str = "",
         parse: Callable[[str], object] = str,
         optional: bool = False,
         show: Callable[[Any], str] = repr,
     ) -> None:
         self._fits, self._cure, self._parse, self._show = fits, cure, parse, show
-        self._optional = optional
+        self._code_cure, self._optional = code_cure or cure, optional
 
     def check(self, label: str, value: object) -> None:
-        """See that a value can be used.
+        """See that a value of Python's code can be used.
 
         Raises
         ------
         ConfigError
             If not; the message calls the setting `label`.
         """
-        if not (self._fits(value) or (value is None and self._optional)):
-            more = ", or none" if self._optional else ""
-            raise ConfigError(f"{label} is {self._show(value)}; give {self._cure}{more}")
+        self._check(label, value, self._code_cure, "None")
 
     def read(self, label: str, value: object) -> object:
         """Read a value from the environment or a file, where it may be a text.
@@ -177,8 +178,14 @@ class Kind:
                 value = self._parse(value)
             except ConfigError as error:
                 raise ConfigError(f"{label}: {error}") from None
-        self.check(label, value)
+        self._check(label, value, self._cure, "none")
         return value
+
+    def _check(self, label: str, value: object, cure: str, none: str) -> None:
+        if self._fits(value) or (value is None and self._optional):
+            return
+        more = f", or {none}" if self._optional else ""
+        raise ConfigError(f"{label} is {self._show(value)}; give {cure}{more}")
 
 
 def _text(value: object) -> str:
@@ -277,7 +284,12 @@ KINDS = {
         "'host' for this machine, or a level that means the same everywhere, such as 'x86-64-v3'",
     ),
     "perf": Kind(_is_perf, "'off', 'map' or 'dump'"),
-    "gdb": Kind(lambda value: isinstance(value, bool), "'on' or 'off'", parse=_parse_switch),
+    "gdb": Kind(
+        lambda value: isinstance(value, bool),
+        "'on' or 'off'",
+        code_cure="True or False",
+        parse=_parse_switch,
+    ),
     "trace": Kind(_is_path, "an absolute path as text", optional=True),
     "workers": Kind(
         _is_count, f"a whole number, 1 to {MOST_WORKERS}", parse=_parse_count, optional=True

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.forks import held_off
@@ -74,6 +74,9 @@ class LiveModule:
 
     capsule: object
     owner: object
+
+    name: ClassVar[str] = "<module>"
+    """For diagnostics."""
 
 
 Source = SourceBytes | LiveModule

@@ -33,13 +33,15 @@ _lock = fork_lock()  # guards `_tracers`
 _tracers: dict[str, Tracer] = {}
 
 
-def open_trace(path: str | os.PathLike[str]) -> Tracer:
+def open_trace(path: str | os.PathLike[str], label: str = "trace") -> Tracer:
     """Begin a trace, or go on with the one of that path in this process.
 
     Parameters
     ----------
     path
         Where; ``%p`` in it stands for the number of the process. A file that is there is replaced.
+    label
+        What messages call what named it.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def open_trace(path: str | os.PathLike[str]) -> Tracer:
     with _lock:
         tracer = _tracers.get(named)
     if tracer is None:
-        tracer = Tracer(named)
+        tracer = Tracer(named, label)
         with _lock:
             tracer = _tracers.setdefault(named, tracer)
     return tracer
@@ -63,6 +65,8 @@ class Tracer:
     ----------
     path
         Of the file, absolute.
+    label
+        What messages call what named it.
 
     Raises
     ------
@@ -70,7 +74,7 @@ class Tracer:
         If it cannot be written.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, label: str) -> None:
         self._path = path
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
         try:
@@ -80,8 +84,8 @@ class Tracer:
             )
         except OSError as error:
             raise ConfigError(
-                f"trace is {path!r}, which cannot be written: {error.strerror}; give the path of a "
-                "file in a directory that is there"
+                f"{label} is {path!r}, which cannot be written: {error.strerror}; give the path of "
+                "a file in a directory that is there"
             ) from error
         self._named: set[tuple[int, int]] = set()  # threads; races name one twice, which is right
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
+import sys
 
 import pytest
 
 import twinjit
 from tests.cli.programs import EXAMPLES, MLP, SAXPY, TWICE
+from tests.jobs.programs import takes_long, wait_for
 
 CACHE_COMMANDS = (
     "path", "stats", "list", "show", "verify", "prune", "clear", "export", "import",
@@ -137,6 +141,23 @@ def test_settings_that_cannot_be_used(fails, monkeypatch):
     assert "TWINJIT_CACHE_MAX_BYTES" in fails(1, "cache", "stats")
 
 
+def test_ctrl_c(mlir, tmp_path):
+    """Once it compiles, which its trace tells."""
+    trace, output = tmp_path / "trace.json", tmp_path / "f.o"
+    command = [sys.executable, "-m", "twinjit", "compile", mlir(takes_long(3000)), "-o", output]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "TWINJIT_TRACE": str(trace)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    wait_for(trace.exists)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=120)[0] == b""
+    assert process.returncode == 130
+    assert not output.exists()
+
+
 def test_traceback_on_request(cli):
     result = cli("--traceback", "explain", "nowhere.mlir")
     assert result.exit_code == 3
@@ -154,6 +175,7 @@ def test_traceback_on_request(cli):
         ["diff"],
         ["explain"],
         ["config"],
+        ["reproduce-crash"],
         ["cache"],
         *(["cache", command] for command in CACHE_COMMANDS),
     ],
@@ -173,6 +195,7 @@ def test_the_docs_know_every_option_and_exit_code(ok):
         "diff",
         "explain",
         "config",
+        "reproduce-crash",
         *(f"cache {command}" for command in CACHE_COMMANDS),
     ):
         for option in re.findall(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import os
+import pickle
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 import twinjit
+from tests.workers.jobs import ASSERTION
 from twinjit.build import BuildOptions
 from twinjit.clusters.job import Job, run
 from twinjit.errors import (
@@ -117,6 +120,25 @@ def test_threads_too() -> None:
         assert compiler.compile(ADD.format(k=3)).add(1) == 4
     with pytest.raises(ExecutorError, match="takes no work"):
         compiler.compile(ADD.format(k=4))
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_compilers_and_code_stay_in_their_process(copied: Callable[[object], object]) -> None:
+    compiler = twinjit.Compiler(cache=False)
+    with pytest.raises(ExecutorError, match=r"a Compiler cannot be .*; make another"):
+        copied(compiler)
+    with pytest.raises(ExecutorError, match=r"an Executable is code in this process.* compile the"):
+        copied(compiler.compile(ADD.format(k=1)))
+
+
+def test_a_program_that_crashes_breaks_the_pool() -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        compiler = twinjit.Compiler(cache=False, executor=executor)
+        with pytest.raises(
+            ExecutorError, match=r"BrokenProcessPool: .*executor='process' says how"
+        ):
+            compiler.compile(ASSERTION)
 
 
 def test_a_killed_pool_is_told() -> None:

@@ -46,11 +46,15 @@ class Desk:
     def __init__(self, workers: int) -> None:
         self.begun: list[str] = []
         self.stopped: list[str] = []
+        self.requests: list[bytes | None] = []
         self.failure: BaseException | None = None
         self.leave = threading.Event()
         self.jobs = Jobs(self._compile, workers)
 
-    def _compile(self, program: SourceBytes, _: Clock, stop: Stop) -> twinjit.Executable:
+    def _compile(
+        self, program: SourceBytes, _: Clock, stop: Stop, request: bytes | None
+    ) -> twinjit.Executable:
+        self.requests.append(request)
         self.begun.append(program.name)
         while not self.leave.wait(0.001):
             if stop.is_requested:

@@ -80,6 +80,7 @@ def test_who_joins_a_waiting_job_can_make_it_more_urgent(desk):
 
 def test_one_compilation_for_one_request(desk):
     futures = [desk.submit("a", request=KEY) for _ in range(64)]
+    wait_for(lambda: desk.requests == [KEY])
     others = [desk.submit("b"), desk.submit("b")]
     desk.leave.set()
     assert {future.result(PATIENCE) for future in futures} == {executable()}

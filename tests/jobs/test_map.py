@@ -55,6 +55,14 @@ def test_the_first_error_ends_it(compiler):
     assert len(taken) < 30
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.parametrize("wrong", [WRONG, 3, "missing.mlir"])
+def test_the_error_says_which_program_it_is_of(compiler, wrong):
+    with pytest.raises((ParseError, UnsupportedProgramError, FileNotFoundError)) as raised:
+        compiler.map([adds(1), adds(2), wrong])
+    assert raised.value.__notes__ == ["of the programs to map, number 2 (counted from 0)"]
+
+
 def test_what_is_no_program_is_an_error_as_well(compiler):
     with pytest.raises(UnsupportedProgramError):
         compiler.map([adds(1), 3, takes_long()])
@@ -117,13 +125,13 @@ def held(compile_, text, others):
     """Have one program wait until so many others have been compiled."""
     ended = threading.Semaphore(0)
 
-    def compile_others_first(source, clock, stop):
+    def compile_others_first(source, *arguments):
         if source.data.decode() == text:
             for _ in range(others):
                 assert ended.acquire(timeout=60)
         else:
             ended.release()
-        return compile_(source, clock, stop)
+        return compile_(source, *arguments)
 
     return compile_others_first
 

@@ -15,14 +15,14 @@ from functools import partial
 
 from tests.workers.jobs import STACK_OVERFLOW
 from twinjit._native import _llvm, _mlir
-from twinjit.workers import crash
+from twinjit.workers import page
 from twinjit.workers.limits import Limits
 
 _TOO_MUCH = 1 << 46  # bytes
 
 
 def _allocate_in_python() -> None:
-    with crash.ending_on_memory_error():
+    with page.ending_on_memory_error():
         bytearray(_TOO_MUCH)
 
 
@@ -85,7 +85,7 @@ KINDS: dict[str, Callable[[], object]] = {
 def main() -> None:
     """Crash."""
     kind, fd = sys.argv[1:]
-    crash.install(int(fd))
+    page.install(int(fd))
     Limits(stack_bytes=16 << 20).apply()
     _llvm.note_phase("optimise")
     KINDS[kind]()

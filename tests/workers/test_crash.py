@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +18,12 @@ import pytest
 from tests.workers.crashers import KINDS
 from tests.workers.jobs import IDENTITY, job
 from twinjit.errors import CompilerCrashed, MemoryLimitError
-from twinjit.settings import Settings
-from twinjit.workers.crash import Crash, CrashPage, describe
+from twinjit.workers.crash import describe
 from twinjit.workers.crash_folder import read_reproducer
+from twinjit.workers.ending import Ending
 from twinjit.workers.limits import Limits
-
-JOB = job(IDENTITY)
+from twinjit.workers.output import Output
+from twinjit.workers.page import Crash, CrashPage
 
 
 @pytest.fixture
@@ -32,22 +33,26 @@ def page() -> Iterator[CrashPage]:
     page.close()
 
 
-def run(kind: str, page: CrashPage) -> tuple[int, bytes]:
+def run(kind: str, page: CrashPage) -> tuple[int, str]:
     """The wait status of a process that crashes, and what it wrote."""
     command = [sys.executable, "-m", "tests.workers.crashers", kind, str(page.fd)]
-    with subprocess.Popen(command, pass_fds=(page.fd,), stderr=subprocess.PIPE) as process:
-        assert process.stderr
-        output = process.stderr.read()
+    with closing(Output("crasher")) as output:
+        process = subprocess.Popen(command, pass_fds=(page.fd,), stderr=output.fd)
         _, status = os.waitpid(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    return status, output
+        return status, output.end()
 
 
 def told(
-    status: int, page: CrashPage, output: bytes = b"", crash_dir: str | None = None
+    status: int,
+    page: CrashPage,
+    output: str = "",
+    *,
+    crash_dir: str | None = None,
+    limits: Limits | None = None,
 ) -> CompilerCrashed:
-    settings = Settings(crash_dir=crash_dir)
-    return describe(status, page, output, JOB.source, JOB.options, settings, JOB.limits)
+    ending = Ending.of(os.waitstatus_to_exitcode(status), page.read(), output)
+    return describe(job(IDENTITY, limits=limits, ending=ending, output=output), crash_dir)
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ def test_each_crash(kind: str, page: CrashPage) -> None:
     assert isinstance(error, MemoryLimitError) == expected.is_out_of_memory
     assert error.signal == expected.signal
     assert error.phase == "optimise"
-    assert error.output == output.decode()
+    assert error.output == output
     assert error.reproducer is None
     assert expected.says in str(error)
     assert str(error).isprintable()
@@ -159,7 +164,7 @@ def test_what_is_no_page_is_refused(page: CrashPage, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.write_bytes(b"x")
     code = (
-        "import os, sys; from twinjit.workers.crash import install\n"
+        "import os, sys; from twinjit.workers.page import install\n"
         "install(os.open(sys.argv[1], os.O_RDWR))"
     )
     command = [sys.executable, "-c", code, small]
@@ -168,20 +173,10 @@ def test_what_is_no_page_is_refused(page: CrashPage, tmp_path: Path) -> None:
     assert "OSError: [Errno 22]" in done.stderr
 
 
-def test_only_the_end_of_the_output_is_kept(page: CrashPage) -> None:
-    output = b"first\n" + 5000 * b"x" + b"\xff\nlast\n"
-    error = told(signal.SIGABRT, page, output)
-    assert len(error.output.encode()) <= 4096 + 3  # \xff is written out
-    assert error.output.endswith("x\\xff\nlast\n")
-    assert "first" not in error.output
-    assert str(error).endswith("SIGABRT: last")
-
-
 def test_a_memory_limit_is_told() -> None:
     page = CrashPage.create()
     status, _ = run("c++ memory", page)
-    limits = Limits(memory_bytes=12345678)
-    error = describe(status, page, b"", JOB.source, JOB.options, Settings(), limits)
+    error = told(status, page, limits=Limits(memory_bytes=12345678))
     assert isinstance(error, MemoryError)
     assert (
         "out of memory in phase optimise (its limit is 12345678 bytes: raise worker_memory_bytes"
@@ -194,7 +189,7 @@ def test_the_reproducer_is_named(page: CrashPage, tmp_path: Path) -> None:
     error = told(signal.SIGSEGV, page, crash_dir=str(tmp_path / "crashes"))
     assert error.reproducer is not None
     assert str(error).endswith(f"twinjit reproduce-crash {error.reproducer}")
-    assert read_reproducer(error.reproducer).source == JOB.source
+    assert read_reproducer(error.reproducer).source == job(IDENTITY).source
 
 
 @pytest.mark.parametrize("made", ["file", "link", "open"])

@@ -13,6 +13,7 @@ from contextlib import suppress
 import pytest
 
 from tests.nightly import rounds
+from tests.threads import at_once
 from tests.workers.programs import ENDLESS, adds, crashing
 from tests.workers.watching import descriptors_of, is_alive, lent, until, workers, zygote_pid
 from twinjit import Compiler, Settings
@@ -108,11 +109,7 @@ def test_crashing_programs_among_good_ones() -> None:
     def work(first: int) -> None:
         outcomes.extend(map(try_one, range(first, GOOD * 11 // 10, THREADS)))
 
-    threads = [threading.Thread(target=work, args=(first,)) for first in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, THREADS)
     assert Counter(outcomes) == {"good": GOOD, "CompilerCrashed": GOOD // 10}
     each = 5  # descriptors of a worker
     assert len(os.listdir("/proc/self/fd")) <= before + each * (len(workers()) - 1)

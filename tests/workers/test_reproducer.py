@@ -21,7 +21,8 @@ from twinjit.target import Target
 from twinjit.workers.advice import to_readme
 from twinjit.workers.ending import Ending
 from twinjit.workers.limits import Limits
-from twinjit.workers.reproducer import RecordedBundle, Reproducer
+from twinjit.workers.protocol import RecordedBundle
+from twinjit.workers.reproducer import Reproducer
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PINNED = Reproducer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ from twinjit.workers.crash_folder import save_reproducer
 from twinjit.workers.ending import Ending
 from twinjit.workers.isolated import compile_isolated
 from twinjit.workers.limits import Limits
-from twinjit.workers.reproducer import RecordedBundle, Reproducer
+from twinjit.workers.protocol import RecordedBundle
+from twinjit.workers.reproducer import Reproducer
 
 CRASHES: dict[str, tuple[Reproducer, Ending]] = {
     "assertion": (
@@ -176,11 +178,32 @@ def test_a_process_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
         compile_isolated(job(IDENTITY))
 
 
-def test_a_process_that_finds_no_twinjit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_interpreter_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(ExecutorError, match=r"set sys\.executable"):
+        compile_isolated(job(IDENTITY))
+
+
+def test_a_process_that_is_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(ExecutorError, match="did not start"):
+        compile_isolated(job(IDENTITY))
+
+
+def test_the_twinjit_of_this_process_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     standard = [each for each in sys.path if "site-packages" not in each and "src" not in each]
     monkeypatch.setattr(sys, "path", standard)
-    with pytest.raises(ExecutorError, match="did not start: ModuleNotFoundError"):
-        compile_isolated(job(IDENTITY))
+    assert compile_isolated(job(IDENTITY)).ending is None
+
+
+def test_standard_streams_may_be_closed() -> None:
+    script = (
+        "import os, sys; from tests.workers.jobs import ASSERTION, job\n"
+        "from twinjit.workers.isolated import compile_isolated\n"
+        "os.close(0); os.close(1)\n"  # what is opened next has their numbers
+        "sys.exit(0 if compile_isolated(job(ASSERTION)).ending.signal == 'SIGABRT' else 3)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
 def test_no_descriptor_is_lost() -> None:

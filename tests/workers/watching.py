@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from twinjit.workers.pool import POOL
-from twinjit.workers.process import Worker
+from twinjit.workers.worker_process import Worker
 
 __all__ = ["descriptors_of", "is_alive", "lent", "until", "workers", "zygote_pid"]
 

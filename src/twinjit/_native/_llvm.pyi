@@ -185,6 +185,16 @@ class Function:
     def address(self) -> int:
         """Address of its ``void(uint64_t *slots)`` entry."""
 
+    def count_calls(self, calls: int, callback: Callable[[], object], /) -> None:
+        """
+        Call back, once and without arguments, before the last of so many calls from now on. What the callback raises is unraisable; it must not hold the function, which would leak.
+        """
+
+    def replace_code(self, image: Image, /) -> None:
+        """
+        Have later calls run the entry of another image, whose code takes and gives the same. The former code lives as long as the function. Raises ArtifactError where there is none.
+        """
+
 def check_convention(name: str, arguments: Sequence[object], results: Sequence[object], slots: tuple[int, int] | None) -> str:
     """
     Why ``Function`` would refuse a description (its parameters are the same); empty where it would not. Holds the GIL.

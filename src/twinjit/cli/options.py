@@ -72,7 +72,7 @@ Cache = Annotated[
     str | None,
     typer.Option(
         metavar="DIR|off",
-        help="The disk cache's directory, or none; by default what the environment says.",
+        help="The disk cache's directory, or none; by default what the settings say.",
     ),
 ]
 AllowUnregistered = Annotated[
@@ -101,7 +101,7 @@ Confirm = Annotated[
     typer.Option(
         metavar="never|always",
         help="Whether to compare the program of each hit with the one that the code was compiled "
-        "from; by default what the environment says.",
+        "from; by default what the settings say.",
     ),
 ]
 Full = Annotated[bool, typer.Option("--full", help="Show long parts of the key in full.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from typing import Any
 
 from twinjit.clusters.job import run
@@ -11,6 +11,12 @@ from twinjit.errors import ExecutorError
 from twinjit.stop import Stop
 
 __all__ = ["Pool"]
+
+_CURE = (
+    " Such an executor is of no more use. If its processes did not start, protect the main module "
+    "with if __name__ == '__main__'; if the program made the compiler crash, executor='process' "
+    "says how, and goes on"
+)
 
 
 class Pool:
@@ -45,6 +51,7 @@ def _result_of(future: Future[dict[str, Any]]) -> dict[str, Any]:
     except CancelledError:
         raise ExecutorError("the executor was shut down before it compiled the program") from None
     except Exception as error:
+        cure = _CURE if isinstance(error, BrokenExecutor) else ""
         raise ExecutorError(
-            f"the executor lost the compilation: {type(error).__name__}: {error}"
+            f"the executor lost the compilation: {type(error).__name__}: {error}{cure}"
         ) from error

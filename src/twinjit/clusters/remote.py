@@ -95,17 +95,16 @@ class RemoteSubject(LocalSubject):
                 raise error
 
     def _job(self, key: Key) -> Job:
-        program, name = self._written()
-        return Job(program, name, self._options, frame(key.parts), self._stop.seconds_left)
+        parts, seconds = frame(key.parts), self._stop.seconds_left
+        return Job(self._written(), self.source.name, self._options, parts, seconds)
 
-    def _written(self) -> tuple[bytes, str]:
+    def _written(self) -> bytes:
         """Write the program down as bytecode, with the places that errors name."""
-        name = self.source.name if isinstance(self.source, SourceBytes) else "<module>"
         try:
-            return bytecode_with_places(self.program, self._options.policy), name
+            return bytecode_with_places(self.program, self._options.policy)
         except TwinjitError:
             if isinstance(self.source, SourceBytes) and self.source.bundle is None:
-                return self.source.data, name
+                return self.source.data
             raise
 
 

@@ -27,8 +27,9 @@ class _Work(Protocol):
 class CompileFuture(Future[Executable]):
     """A `concurrent.futures.Future` of an `Executable`, which can be cancelled while it runs.
 
-    In a coroutine, ``await`` it, or whatever takes futures: `asyncio.wrap_future`,
-    `asyncio.wait` of that, and so on. If the task is cancelled, so is the future.
+    In a coroutine, ``await`` it, or give it to `asyncio.gather`, `asyncio.wait_for` or
+    `asyncio.as_completed`; to `asyncio.wait`, which would wait for ever, only in
+    `asyncio.wrap_future`. If the task that awaits it is cancelled, so is the future.
     """
 
     # Officially, it never runs: what runs cannot be cancelled. `Future` says how it is done by

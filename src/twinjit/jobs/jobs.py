@@ -21,7 +21,8 @@ from twinjit.stop import Stop
 
 __all__ = ["Compile", "Jobs"]
 
-Compile = Callable[[SourceBytes, Clock, Stop], Executable]
+Compile = Callable[[SourceBytes, Clock, Stop, bytes | None], Executable]
+"""Compiles a program, of which the last is the request that it was submitted with."""
 
 
 class _Job:
@@ -175,7 +176,7 @@ class Jobs:
             if source is None:  # it ran when it was more urgent, or nobody wants it
                 return
             job.is_running = True
-        self._end(job, self._try(source, job.stop))
+        self._end(job, self._try(source, job.stop, job.request))
 
     def _end(self, job: _Job, outcome: Executable | BaseException) -> None:
         with self._lock:
@@ -185,11 +186,13 @@ class Jobs:
         for future in futures:
             future.settle(_for_one(outcome))
 
-    def _try(self, source: SourceBytes, stop: Stop) -> Executable | BaseException:
+    def _try(
+        self, source: SourceBytes, stop: Stop, request: bytes | None
+    ) -> Executable | BaseException:
         # The traceback has this frame and its caller's, neither of which may have a variable that
         # leads back to it: only the garbage collector would free them.
         try:
-            return self._compile(source, Clock(), stop)
+            return self._compile(source, Clock(), stop, request)
         except BaseException as error:
             return error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from functools import partial
@@ -123,6 +124,8 @@ class _Batch:
 
     def _keep(self, place: int, result: Result) -> None:
         if isinstance(result, Exception) and not self._return_exceptions:
+            if sys.version_info >= (3, 11):  # which of many texts that have no name
+                result.add_note(f"of the programs to map, number {place} (counted from 0)")
             raise result
         self.results[place] = result
         self._note(result)

@@ -21,11 +21,13 @@ from twinjit.settings import Settings
 from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import load_mlir
-from twinjit.workers import crash, jobs
+from twinjit.workers import protocol
+from twinjit.workers.crash import describe
 from twinjit.workers.limits import Limits
 from twinjit.workers.messages import Message
 from twinjit.workers.pool import POOL
-from twinjit.workers.process import Worker, WorkerEnded
+from twinjit.workers.reproducer import Reproducer
+from twinjit.workers.worker_process import Worker, WorkerEnded
 
 __all__ = ["WorkerBuilder", "WorkerSubject"]
 
@@ -92,7 +94,7 @@ class WorkerSubject:
         told = self._read.header
         if "unresolved" in told:
             raise error_from_plain(told["unresolved"])
-        return jobs.resolved_from_plain(told["resolved"])
+        return protocol.resolved_from_plain(told["resolved"])
 
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
@@ -125,7 +127,7 @@ class WorkerSubject:
         source = self.source
         if isinstance(source, SourceBytes):
             return source, False
-        return SourceBytes(_written(source, self._clock), jobs.LIVE), True
+        return SourceBytes(_written(source, self._clock), protocol.LIVE), True
 
     @lazily
     def _read(self) -> Message:
@@ -138,7 +140,7 @@ class WorkerSubject:
         request = {
             "do": "read",
             "options": self._builder.options.to_plain(),
-            "source": jobs.source_to_plain(source, is_live=is_live),
+            "source": protocol.source_to_plain(source, is_live=is_live),
             "memory": settings.worker_memory_bytes,
             "directory": _directory(),
         }
@@ -162,7 +164,7 @@ class WorkerSubject:
         try:
             answer = worker.exchange(Message(request, sections), self._check)
         except WorkerEnded as ended:
-            raise self._told(ended, worker) from None
+            raise self._told(ended) from None
         finally:
             if worker.is_busy:
                 self._worker = None
@@ -173,22 +175,21 @@ class WorkerSubject:
             raise ExecutorError(f"a worker failed:\n{answer.header['failure']}")
         return answer
 
-    def _told(self, ended: WorkerEnded, worker: Worker) -> Exception:
-        if ended.status is None:
+    def _told(self, ended: WorkerEnded) -> Exception:
+        if ended.ending is None:
             return ExecutorError(
                 "the process that isolated workers are forked from was ended from outside, and its "
                 "workers with it; compile again"
             )
-        builder = self._builder
-        return crash.describe(
-            ended.status,
-            worker.page,
-            ended.output,
+        settings = self._builder.settings
+        crash = Reproducer.of_now(
             self._program[0],
-            builder.options,
-            builder.settings,
-            Limits(builder.settings.worker_memory_bytes),
+            self._builder.options,
+            Limits(settings.worker_memory_bytes),
+            ended.ending,
+            ended.output,
         )
+        return describe(crash, settings.crash_dir)
 
     def _give_back(self, answer: Message) -> None:
         worker, self._worker = self._worker, None

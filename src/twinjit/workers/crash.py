@@ -2,83 +2,43 @@
 
 from __future__ import annotations
 
-import os
-
-from twinjit.build import BuildOptions
 from twinjit.errors import CompilerCrashed, MemoryLimitError
-from twinjit.settings import Settings
-from twinjit.source import SourceBytes
 from twinjit.workers.crash_folder import save_reproducer
 from twinjit.workers.ending import Ending
 from twinjit.workers.limits import Limits
-from twinjit.workers.page import Crash, CrashPage, ending_on_memory_error, install
 from twinjit.workers.reproducer import Reproducer
 
-__all__ = [
-    "OUTPUT_BYTES",
-    "Crash",
-    "CrashPage",
-    "describe",
-    "ending_on_memory_error",
-    "install",
-    "tail",
-]
-
-OUTPUT_BYTES = 4096
-"""How much is kept of what a worker wrote."""
-
-_NO_LIMITS = Limits()
+__all__ = ["describe"]
 
 
-def describe(
-    status: int,
-    page: CrashPage,
-    output: bytes,
-    source: SourceBytes,
-    options: BuildOptions,
-    settings: Settings,
-    limits: Limits = _NO_LIMITS,
-) -> CompilerCrashed:
-    """Say how a worker ended that nobody ended, and save a reproducer.
+def describe(crash: Reproducer, folder: str | None) -> CompilerCrashed:
+    """Say how a worker ended that nobody ended, and save its reproducer.
 
     Trouble in saving is told in the message, and hides nothing.
 
     Parameters
     ----------
-    status
-        Its wait status, as `os.waitpid` gives it.
-    page
-        Its page.
-    output
-        What it wrote to its standard error since the job began, or the end of that.
-    source, options, limits
-        The job.
-    settings
-        Say where reproducers are saved.
+    crash
+        The job, and its end.
+    folder
+        Where reproducers are saved; None for nowhere.
 
     Returns
     -------
     CompilerCrashed
         A `MemoryLimitError` where memory had run out.
     """
-    text = tail(output)
-    ending = Ending.of(os.waitstatus_to_exitcode(status), page.read(), text)
-    reproducer = Reproducer.of_now(source, options, limits, ending, text)
-    saved, how = _save(reproducer, settings.crash_dir)
+    ending = crash.ending
+    saved, how = _save(crash, folder)
     kind = MemoryLimitError if ending.is_out_of_memory else CompilerCrashed
     return kind(
-        f"compiling {source.name} ended the process that did it: {ending}"
-        f"{_advice(ending, limits)}{how}",
+        f"compiling {crash.source.name} ended the process that did it: {ending}"
+        f"{_advice(ending, crash.limits)}{how}",
         signal=ending.signal,
         phase=ending.place,
-        output=text,
+        output=crash.output,
         reproducer=saved,
     )
-
-
-def tail(output: bytes) -> str:
-    """Read the end of what a process wrote, cut to `OUTPUT_BYTES`."""
-    return output[-OUTPUT_BYTES:].decode(errors="backslashreplace")
 
 
 def _advice(ending: Ending, limits: Limits) -> str:

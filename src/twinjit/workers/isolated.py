@@ -1,32 +1,23 @@
 """One compilation in a process of its own, which may crash.
 
-The process is a fresh one, which takes some 0.3 s to start; `once` is what it runs.
+The process is a fresh one, which takes some 0.3 s to start; `one_job` is what it runs.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
+from contextlib import closing
 from dataclasses import dataclass
 
 from twinjit.errors import CompilationTimeoutError, ExecutorError
 from twinjit.workers.cause import find_cause
-from twinjit.workers.crash import tail
 from twinjit.workers.ending import Ending
+from twinjit.workers.interpreter import start_python
+from twinjit.workers.output import Output
 from twinjit.workers.page import CrashPage
 from twinjit.workers.reproducer import Reproducer
 
 __all__ = ["Isolated", "compile_isolated"]
-
-# Modules are found where this process finds them, and not in the current directory, which `-c` puts
-# first and which may hold what others have made. Nothing is imported before that is settled.
-_COMMAND = """\
-import sys
-fd, *sys.path[:] = sys.argv[1:]
-from twinjit.workers.once import main
-main(int(fd))
-"""
 
 
 @dataclass(frozen=True)
@@ -65,31 +56,17 @@ def compile_isolated(job: Reproducer, timeout: float | None = None) -> Isolated:
     ExecutorError
         If the process cannot be started, or ends before the compilation begins.
     """
-    page = CrashPage.create()
-    said = os.memfd_create("twinjit-stderr")
-    try:
-        process = _start(page, said)
-        with process:
-            answer = _answer(process, job, timeout)
-        output = os.pread(said, os.fstat(said).st_size, 0)
-        return _judge(process.returncode, page, answer, tail(output))
-    finally:
-        os.close(said)
-        page.close()
-
-
-def _start(page: CrashPage, said: int) -> subprocess.Popen[bytes]:
-    arguments = [sys.executable, "-c", _COMMAND, str(page.fd), *sys.path]
-    try:
-        return subprocess.Popen(  # noqa: S603 -- it is this very interpreter
-            arguments,
+    with closing(CrashPage.create()) as page, closing(Output("twinjit-stderr")) as output:
+        process = start_python(
+            "twinjit.workers.one_job",
+            (page.fd,),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=said,
-            pass_fds=(page.fd,),
+            stderr=output.fd,
         )
-    except OSError as error:
-        raise ExecutorError(f"cannot start {sys.executable!r} to compile in: {error}") from error
+        with process:
+            answer = _answer(process, job, timeout)
+        return _judge(process.returncode, page, answer, output.end())
 
 
 def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | None) -> bytes:

@@ -15,7 +15,7 @@ __all__ = ["BrokenMessage", "Message", "receive", "send"]
 #
 #   message := header-size:u32 header{header-size} section*
 #   header  := a JSON object in ASCII; "sections" lists the size of each section in bytes, the rest
-#              is what jobs.py says
+#              is what protocol.py says
 #   section := bytes
 #
 # Nothing that a message holds is run or unpickled. What a worker sends may be anything: the memory

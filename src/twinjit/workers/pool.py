@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from twinjit.errors import ExecutorError, ForkError
 from twinjit.forks import fork_lock, start_anew_in_children
-from twinjit.workers.process import Check, Worker, Zygote, ZygoteEnded
+from twinjit.workers.worker_process import Check, Worker
+from twinjit.workers.zygote_process import Zygote, ZygoteEnded
 
 __all__ = ["POOL", "Pool"]
 

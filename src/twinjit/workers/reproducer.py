@@ -46,10 +46,10 @@ from twinjit.target import Target
 from twinjit.toolchain import TOOLCHAIN
 from twinjit.workers.ending import Ending
 from twinjit.workers.fields import Fields
-from twinjit.workers.jobs import RecordedBundle
 from twinjit.workers.limits import Limits
+from twinjit.workers.protocol import RecordedBundle
 
-__all__ = ["CRASH_FILE", "PROGRAM_FILES", "RecordedBundle", "Reproducer"]
+__all__ = ["CRASH_FILE", "PROGRAM_FILES", "Reproducer"]
 
 # 1: first.
 _FORMAT = 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from twinjit.errors import CompilationTimeoutError
+from twinjit.stop import check_timeout
 from twinjit.toolchain import TOOLCHAIN
 from twinjit.workers.crash_folder import read_reproducer
 from twinjit.workers.isolated import compile_isolated
@@ -68,6 +69,8 @@ def reproduce_crash(
 
     Raises
     ------
+    ConfigError
+        If `timeout` is no time.
     ReproducerError
         If the directory is no reproducer, or not as it was written.
     OSError
@@ -76,6 +79,7 @@ def reproduce_crash(
     ExecutorError
         If no process can be started.
     """
+    check_timeout(timeout)
     recorded = read_reproducer(os.fspath(directory))
     before, warnings = str(recorded.ending), _warnings(recorded)
     try:

@@ -20,7 +20,7 @@ from twinjit.plain import error_to_plain
 from twinjit.report import Clock
 from twinjit.stop import Stop
 from twinjit.subject import LocalSubject
-from twinjit.workers import jobs
+from twinjit.workers import protocol
 from twinjit.workers.limits import Limits, resident_bytes, set_soft_limit
 from twinjit.workers.messages import Message, receive, send
 from twinjit.workers.page import ending_on_memory_error
@@ -79,7 +79,7 @@ class _Worker:
         Limits(header["memory"]).apply()
         _enter(header["directory"])
         options = BuildOptions.from_plain(header["options"])
-        source = jobs.source_from_plain(header["source"], program)
+        source = protocol.source_from_plain(header["source"], program)
         kind = WrittenSubject if header["source"]["is_live"] else LocalSubject
         self._clock = Clock()
         self._subject = subject = kind(source, self._clock, Stop(), options)
@@ -111,7 +111,7 @@ class _Worker:
 
 def _resolution(subject: LocalSubject) -> dict[str, Any]:
     try:
-        return {"resolved": jobs.resolved_to_plain(subject.resolved)}
+        return {"resolved": protocol.resolved_to_plain(subject.resolved)}
     except TwinjitError as error:
         return {"unresolved": error_to_plain(error)}
 

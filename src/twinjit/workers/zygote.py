@@ -32,7 +32,7 @@ class Request(NamedTuple):
     channel
         The worker's end of the socket for jobs.
     page
-        The crash page: crash.py.
+        The crash page: page.py.
     output
         For the worker's standard error.
     reports
@@ -88,7 +88,7 @@ def _load() -> None:
     from twinjit.stop import Stop
     from twinjit.subject import LocalSubject
     from twinjit.target import Target
-    from twinjit.workers import crash, worker  # noqa: F401 -- loading them is the point
+    from twinjit.workers import page, worker  # noqa: F401 -- loading them is the point
 
     text = (
         b"func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> "
@@ -175,9 +175,9 @@ def _become_worker(request: Request, parent: int) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == parent:  # else it ended before that
             _keep(request)
-            from twinjit.workers import crash, worker
+            from twinjit.workers import page, worker
 
-            crash.install(request.page)
+            page.install(request.page)
             worker.serve(socket.socket(fileno=request.channel))
             status = 0
     except BaseException:

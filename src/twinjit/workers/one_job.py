@@ -14,15 +14,15 @@ from twinjit.errors import TwinjitError
 from twinjit.report import Clock
 from twinjit.stop import stop_after
 from twinjit.subject import LocalSubject
-from twinjit.workers.jobs import LIVE
 from twinjit.workers.page import ending_on_memory_error, install
+from twinjit.workers.protocol import LIVE
 from twinjit.workers.reproducer import Reproducer
 from twinjit.workers.written import WrittenSubject
 
-__all__ = ["main"]
+__all__ = ["run"]
 
 
-def main(fd: int) -> None:
+def run(fd: int) -> None:
     """Do the job; what crashes is noted on the page of a descriptor."""
     job = _read()
     install(fd)
