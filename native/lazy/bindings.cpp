@@ -1,6 +1,7 @@
 // Python face of lazy functions. Every entry point says what it does with the GIL.
 #include "common/bytes_python.h"
 #include "common/raise.h"
+#include "common/symbols.h"
 #include "forks/work.h"
 #include "lazy/resolver.h"
 #include "lazy/split.h"
@@ -154,6 +155,9 @@ void bind(nb::module_ &m) {
   m.attr("FUNCTION") = kFunction;
   bindCells(m);
   bindSplit(m);
+  m.def(
+      "program_symbol", [](const std::string &name) { return programSymbol(name); }, "name"_a,
+      "The symbol of what an MLIR program defines by a name, once lowered. Holds the GIL.");
   m.def(
       "take_native_error",
       [] {

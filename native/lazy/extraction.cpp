@@ -221,8 +221,8 @@ void Extraction::declareVariable(const llvm::GlobalVariable &variable) {
                                                   : Linkage::ExternalLinkage,
                 variable.getName());
   } else {
-    contents.emplace_back(
-        &variable, newVariable(variable, Linkage::PrivateLinkage, names("lazy constant.")));
+    contents.emplace_back(&variable,
+                          newVariable(variable, Linkage::PrivateLinkage, names("lazy constant.")));
   }
 }
 

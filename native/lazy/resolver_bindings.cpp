@@ -25,18 +25,21 @@ bool isEnding() {
 #endif
 }
 
-/// Holds the GIL, of a thread that may not be Python's, while it lives. See WithoutGil for what
-/// happens when the interpreter ends meanwhile.
+/// Do what may want the GIL while the interpreter ends, which then ends the thread, or has it sleep
+/// for good, here: see WithoutGil. Nothing that has a destructor may be in between.
+template <typename Function> auto orSleep(Function &&work) {
+  try {
+    return work();
+  } catch (...) {
+    for (;;)
+      pause();
+  }
+}
+
+/// Holds the GIL, of a thread that may not be Python's, while it lives.
 class WithGil {
 public:
-  WithGil() {
-    try {
-      state = PyGILState_Ensure();
-    } catch (...) {
-      for (;;)
-        pause();
-    }
-  }
+  WithGil() : state(orSleep(PyGILState_Ensure)) {}
   ~WithGil() { PyGILState_Release(state); }
   WithGil(const WithGil &) = delete;
   WithGil &operator=(const WithGil &) = delete;
@@ -54,7 +57,7 @@ struct Resolution {
 void report(PyObject *exception, size_t index) {
   call::restoreException(Ref::borrow(exception));
   Ref where(PyUnicode_FromFormat("lazy function %zu, called by native code", index));
-  PyErr_WriteUnraisable(where.get());
+  orSleep([&] { PyErr_WriteUnraisable(where.get()); });
 }
 
 /// Have Python compile the function. `isReported`: nobody can be told of a failure but
@@ -62,7 +65,9 @@ void report(PyObject *exception, size_t index) {
 void askPython(const Cell &cell, bool isReported, Resolution &resolution) {
   WithGil held;
   Ref resolver = Ref::borrow(static_cast<PyObject *>(cell.owner.resolver));
-  Ref address(PyObject_CallFunction(resolver.get(), "n", static_cast<Py_ssize_t>(cell.index)));
+  Ref address(orSleep([&] {
+    return PyObject_CallFunction(resolver.get(), "n", static_cast<Py_ssize_t>(cell.index));
+  }));
   resolution.address = address ? PyLong_AsVoidPtr(address.get()) : nullptr;
   if (!resolution.address && !PyErr_Occurred())
     PyErr_SetString(PyExc_SystemError, "a lazy function was resolved to no address");

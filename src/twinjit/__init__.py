@@ -30,7 +30,11 @@ from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.differ import Diff, Difference, diff
+    from twinjit.jit import Jit, take_native_error
     from twinjit.jobs.future import CompileFuture
+    from twinjit.lazy.executable import LazyExecutable
+    from twinjit.lazy.function import LazyFunction
+    from twinjit.lazy.report import LazyReport
     from twinjit.memory import MemoryReport
     from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
@@ -52,7 +56,11 @@ __all__ = [
     "Entry",
     "Executable",
     "Explanation",
+    "Jit",
     "Key",
+    "LazyExecutable",
+    "LazyFunction",
+    "LazyReport",
     "MemoryReport",
     "MissReason",
     "Pipeline",
@@ -81,6 +89,7 @@ __all__ = [
     "release_contexts",
     "reproduce_crash",
     "run_passes",
+    "take_native_error",
 ]
 
 __version__ = "0.1.0"
@@ -91,6 +100,10 @@ _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "CompileFuture": "jobs.future",
+    **dict.fromkeys(("Jit", "take_native_error"), "jit"),
+    "LazyExecutable": "lazy.executable",
+    "LazyFunction": "lazy.function",
+    "LazyReport": "lazy.report",
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",

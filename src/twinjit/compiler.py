@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
 from twinjit.background import BackgroundCompiler
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
-from twinjit.errors import ExecutorError
+from twinjit.errors import ConfigError, ExecutorError
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
@@ -34,6 +34,7 @@ from twinjit.store.base import Backend
 from twinjit.target import Target
 
 if TYPE_CHECKING:
+    from twinjit.lazy.executable import LazyExecutable
     from twinjit.memory import MemoryReport
     from twinjit.tierup import TierUp
 
@@ -139,6 +140,7 @@ class Compiler(BackgroundCompiler):
         )
         super().__init__(engine, workers)
 
+    @overload
     def compile(
         self,
         program: object,
@@ -146,7 +148,23 @@ class Compiler(BackgroundCompiler):
         language: str = "auto",
         timeout: float | None = None,
         tier_up: TierUp | bool = False,
-    ) -> Executable:
+        lazy: Literal[False] = False,
+    ) -> Executable: ...
+
+    @overload
+    def compile(
+        self, program: object, *, language: str = "auto", lazy: Literal[True]
+    ) -> LazyExecutable: ...
+
+    def compile(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        timeout: float | None = None,
+        tier_up: TierUp | bool = False,
+        lazy: bool = False,
+    ) -> Executable | LazyExecutable:
         """Return the executable of a program, compiling it if it is new.
 
         Parameters
@@ -163,6 +181,9 @@ class Compiler(BackgroundCompiler):
         tier_up
             True, or options, to compile fast first, and to have the optimised code compiled in the
             background once a function has been called often (``docs/tiers.md``).
+        lazy
+            True to compile each function by itself when it is first called (``docs/lazy.md``),
+            without a limit of time and in one tier.
 
         Raises
         ------
@@ -175,7 +196,8 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, `timeout` no time, or `tier_up` no such option.
+            If `language` is not a language, `timeout` no time, or `tier_up` no such option; or if
+            options exclude one another.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -184,6 +206,8 @@ class Compiler(BackgroundCompiler):
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
+        if lazy:
+            return self._compile_lazily(program, language, timeout, tier_up)
         source = self._open(program, language)
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
@@ -193,6 +217,16 @@ class Compiler(BackgroundCompiler):
         if options is None or options.first_level >= self.opt_level:
             return self._engine.compile(source, clock, stop)
         return compile_in_tiers(self._engine, self._submitted(), options, source, clock, stop)
+
+    def _compile_lazily(
+        self, program: object, language: str, timeout: float | None, tier_up: TierUp | bool
+    ) -> LazyExecutable:
+        if timeout is not None or tier_up is not False:
+            raise ConfigError("lazy=True takes neither timeout nor tier_up: leave them out")
+        self._check_open()
+        with held_off():
+            from twinjit.lazy.executable import LazyExecutable
+        return LazyExecutable.read(self._engine, program, language)
 
     def __enter__(self) -> Compiler:
         return self

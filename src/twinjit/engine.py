@@ -95,6 +95,11 @@ class Engine:
         self._builder = self._open_builder(options)
         self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
 
+    @property
+    def options(self) -> BuildOptions:
+        """What decides, beside a program, which code it gets."""
+        return self._options
+
     def at_level(self, opt_level: int) -> Engine:
         """Return an engine that optimises otherwise, and shares all else with this one.
 
@@ -213,6 +218,12 @@ class Engine:
         """Forget all code; what someone still holds stays valid."""
         self.tiers.clear_memory()
         self.index.clear()
+
+    def count_part(self, tier: Tier) -> None:
+        """Count the code of a part of a program, by where it came from."""
+        self._count(tier)
+        if self._store and tier != "disk":  # which the store counts by itself
+            self._store.account.add(tier)
 
     # Lookup
 

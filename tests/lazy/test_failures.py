@@ -126,7 +126,7 @@ def test_a_failure_ends_only_the_innermost_call_from_python(unraisable) -> None:
 
 
 def test_a_failure_does_not_jump_over_python(unraisable) -> None:
-    """The callback calls by ctypes, which has no frame to land in; the one further out is not it."""
+    """The callback calls by ctypes, which has no frame to land in; the outer one is not it."""
     result, seen = nested(lambda parts: parts.native("outer", I64, I64), unraisable)
     assert result == 1 + 100 + 1000
     assert not seen

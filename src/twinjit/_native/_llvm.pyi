@@ -170,7 +170,7 @@ class Function:
     A tensor result whose shape is static is an out-parameter, which the code takes as a row-major
     memref after its arguments, unless ``slots`` says that it is returned like every other result.
     """
-    def __init__(self, image: Image, name: str, arguments: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], slots: tuple[int, int] | None) -> None: ...
+    def __init__(self, image: Image, name: str, arguments: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], slots: tuple[int, int] | None, keeps: object = None, entry: str | None = None) -> None: ...
 
     def __call__(self, *args: object, out: object = None) -> Any: ...
 
@@ -290,6 +290,11 @@ class Split:
 def split(source: bytes, name: str) -> Split:
     """
     Parse LLVM IR text or bitcode to be compiled function by function. Releases the GIL.
+    """
+
+def program_symbol(name: str) -> str:
+    """
+    The symbol of what an MLIR program defines by a name, once lowered. Holds the GIL.
     """
 
 def take_native_error() -> BaseException | None:

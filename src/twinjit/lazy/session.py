@@ -1,0 +1,109 @@
+"""What `Jit` and lazy executables are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+
+from twinjit.engine import Engine
+from twinjit.errors import ConfigError, ExecutorError
+from twinjit.jobs.pool import Pool
+from twinjit.lazy.function import LazyFunction, Member
+from twinjit.lazy.group import Group
+from twinjit.lazy.lowered import read_unit
+from twinjit.lazy.parts import PartCompiler
+from twinjit.lazy.prototype import C_FUNCTION, address_of_function, parse_prototype
+from twinjit.lazy.report import LazyReport
+
+__all__ = ["Session", "addresses_of"]
+
+_SPECULATIVE = -1  # priority
+
+
+class Session:
+    """A group, and its functions as Python calls them."""
+
+    def __init__(self, engine: Engine, symbols: Mapping[str, int], *, speculate: bool) -> None:
+        self._engine = engine
+        started = _Speculation() if speculate else None
+        self._group = Group(PartCompiler(engine), engine.options, symbols, started)
+        self._functions: dict[str, LazyFunction] = {}
+        self.is_closed = False
+
+    def define(self, name: str, signature: object, generate: Callable[[], object]) -> LazyFunction:
+        """Take in a function; see `Jit.define`."""
+        self._group.define(name, parse_prototype(signature), generate)
+        return self[name]
+
+    def add(self, program: object, language: str) -> list[str]:
+        """Take in a program; see `Jit.add`."""
+        unit, names = read_unit(program, language, self._engine.options)
+        self._group.add(unit, names)
+        return [names.get(each.symbol, each.symbol) for each in unit.public()]
+
+    def __getitem__(self, name: str) -> LazyFunction:
+        found = self._functions.get(name)
+        if found is None:
+            made = LazyFunction(self._group, self._group.member(name))
+            found = self._functions.setdefault(name, made)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._group.names()
+
+    def names(self) -> list[str]:
+        """List the functions that can be asked for."""
+        return self._group.names()
+
+    def report(self) -> LazyReport:
+        """Give account of what was done so far."""
+        return self._group.report()
+
+    def close(self) -> None:
+        """Compile nothing more."""
+        self.is_closed = True
+        self._group.close()
+
+
+class _Speculation:
+    """Compiles what a function that was started calls, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._pool = Pool(1)
+
+    def __call__(self, group: Group, member: Member) -> None:
+        for callee in group.callees(member):
+            if callee.code is None:
+                try:
+                    self._pool.add(partial(_try_to_compile, group, callee), _SPECULATIVE)
+                except ExecutorError:  # no thread: who calls it compiles it
+                    return
+
+
+def _try_to_compile(group: Group, member: Member) -> None:
+    with suppress(Exception):  # whoever calls the function is told
+        group.compile(member)
+
+
+def addresses_of(symbols: Mapping[str, object]) -> dict[str, int]:
+    """Find the addresses of what users give for external symbols.
+
+    Raises
+    ------
+    ConfigError
+        If one is no address, and has none.
+    """
+    return {name: _address_of(name, given) for name, given in symbols.items()}
+
+
+def _address_of(name: str, given: object) -> int:
+    found = getattr(given, "address", given)
+    if isinstance(given, C_FUNCTION):
+        found = address_of_function(given)
+    if not isinstance(found, int) or isinstance(found, bool) or found <= 0:
+        raise ConfigError(
+            f"the symbol {name!r} is {given!r}: give an address, a ctypes function, or an object "
+            "with an address"
+        )
+    return found
