@@ -16,7 +16,18 @@ from rich.table import Table
 
 from benchmarks.harness import Figures, machine
 
-NAMES = ("warm", "calls", "codegen", "identity", "store", "faults", "parallel", "tiers", "soak")
+NAMES = (
+    "warm",
+    "calls",
+    "codegen",
+    "identity",
+    "store",
+    "faults",
+    "parallel",
+    "tiers",
+    "lazy",
+    "soak",
+)
 
 _RESULTS = Path(__file__).parent / "results"
 

@@ -73,6 +73,9 @@ def test_hint_at_unregistered_operations() -> None:
 
 @pytest.mark.parametrize("use", [twinjit.fingerprint, twinjit.compile])
 def test_hint_at_a_missing_file(use: Callable[[str], object]) -> None:
+    with pytest.raises(ParseError) as raised:
+        twinjit.fingerprint("x" * 1_000_000)
+    assert len(raised.value.message) < 1_000
     with pytest.raises(ParseError, match=r"nor is there a file 'nowhere\.txt'"):
         use("nowhere.txt")
     with pytest.raises(ParseError) as failed:

@@ -20,6 +20,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -120,7 +121,7 @@ std::shared_ptr<Image> loadFromPython(nb::handle object, const std::vector<std::
   for (const std::string &entry : entries)
     options.entries.push_back(callSymbol(entry));
   for (const std::string &name : exports)
-    options.entries.push_back(programSymbol(name));
+    options.exports.push_back(programSymbol(name));
   llvm::StringMap<void *> addresses;
   for (auto [name, address] : given)
     addresses[nb::cast<std::string>(name)] = reinterpret_cast<void *>(nb::cast<uintptr_t>(address));
@@ -249,7 +250,7 @@ NB_MODULE(_llvm, m) {
           },
           "name"_a,
           "Address of what the program defines by a name, as its own code has it; 0 where "
-          "``load`` was not told to find it.");
+          "``load`` was not told to find it, or there is none.");
 
   m.def("load", &loadFromPython, "object"_a, "entries"_a, "constants"_a = nb::tuple(),
         "digest"_a = nb::bytes("", 0), "given"_a = nb::dict(), "exports"_a = nb::list(),
@@ -262,6 +263,11 @@ NB_MODULE(_llvm, m) {
         "functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has "
         "addresses of symbols, which come before all others; ``exports`` what the program defines "
         "and the image is to find. Releases the GIL.");
+
+  m.def(
+      "malloc_address",
+      [] { return reinterpret_cast<uintptr_t>(static_cast<void *(*)(size_t)>(&std::malloc)); },
+      "Address of the C library's ``malloc``. Holds the GIL.");
 
   m.def(
       "tell_profilers",

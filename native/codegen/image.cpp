@@ -40,7 +40,8 @@ public:
     jl::AsyncLookupResult found;
     std::vector<std::string> missing;
     for (const auto &[name, flags] : symbols) {
-      if (*name == kAssertionFailed || *name == kAllocate || *name == kResolve)
+      bool isGiven = options.given && options.given->contains(*name);
+      if (!isGiven && (*name == kAssertionFailed || *name == kAllocate || *name == kResolve))
         result.image->fails = true;
       void *address = find(*name);
       if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)
@@ -55,15 +56,16 @@ public:
 
   llvm::Error notifyResolved(jl::LinkGraph &graph) override {
     Image &image = *result.image;
-    for (const std::string &entry : options.entries)
-      image.entries[entry] = nullptr;
+    for (const auto *names : {&options.entries, &options.exports})
+      for (const std::string &name : *names)
+        image.entries[name] = nullptr;
     for (jl::Symbol *symbol : graph.defined_symbols())
       if (symbol->hasName())
         if (auto it = image.entries.find(*symbol->getName()); it != image.entries.end())
           it->second = symbol->getAddress().toPtr<void *>();
-    for (const auto &entry : image.entries)
-      if (!entry.second)
-        return llvm::createStringError("the object does not define '" + entry.first() + "'");
+    for (const std::string &entry : options.entries)
+      if (!image.entries.lookup(entry))
+        return llvm::createStringError("the object does not define '" + entry + "'");
     image.announcement = Announcement::prepare(graph);
     return llvm::Error::success();
   }

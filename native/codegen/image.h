@@ -16,6 +16,7 @@ namespace twinjit {
 
 struct LinkOptions {
   std::vector<std::string> entries = {};          // symbols that the object must define
+  std::vector<std::string> exports = {};          // symbols to find where it defines them
   llvm::ArrayRef<Constant> constants = {};        // by the symbols that it refers to
   const llvm::StringMap<void *> *given = nullptr; // addresses of symbols, or null for none
   llvm::StringRef digest = {};                    // tells programs apart: see Announcement

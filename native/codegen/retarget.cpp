@@ -80,16 +80,37 @@ private:
   llvm::StringMap<Verdict> verdicts; // by CPU and features
 };
 
+/// Whether values lie in memory in the same way, so that sizes and offsets that a program holds are
+/// right.
+bool isAlike(const llvm::DataLayout &own, const llvm::DataLayout &wanted) {
+  llvm::LLVMContext context;
+  llvm::Type *types[] = {llvm::Type::getInt16Ty(context), llvm::Type::getInt32Ty(context),
+                         llvm::Type::getInt64Ty(context), llvm::Type::getFloatTy(context),
+                         llvm::Type::getDoubleTy(context)};
+  return own.isLittleEndian() == wanted.isLittleEndian() &&
+         own.getPointerSize() == wanted.getPointerSize() &&
+         own.getIndexSize(0) == wanted.getIndexSize(0) &&
+         llvm::all_of(types, [&](llvm::Type *type) {
+           return own.getABITypeAlign(type) == wanted.getABITypeAlign(type);
+         });
+}
+
 } // namespace
 
 std::string retarget(llvm::Module &module, const Target &target, llvm::TargetMachine &machine) {
   const llvm::Triple &own = module.getTargetTriple();
   llvm::Triple wanted(target.triple);
-  if (!own.str().empty() && (own.getArch() != wanted.getArch() || own.getOS() != wanted.getOS()))
-    return "the program is for '" + own.str() + "' (llvm.target_triple), the compiler for '" +
-           target.triple + "'; remove the attribute or choose that target";
+  bool isNamed = !own.getArchName().empty() && own.getArchName() != "unknown";
+  if (isNamed && (own.getArch() != wanted.getArch() || own.getOS() != wanted.getOS()))
+    return "the program is for '" + own.str() + "' (its target triple), the compiler for '" +
+           target.triple + "'; remove the triple or choose that target";
+  llvm::DataLayout layout = machine.createDataLayout();
+  if (!module.getDataLayoutStr().empty() && !isAlike(module.getDataLayout(), layout))
+    return "the program's data layout is '" + module.getDataLayoutStr() + "', that of '" +
+           target.triple + "' is '" + layout.getStringRepresentation() +
+           "'; remove it, or make the program for that target";
   module.setTargetTriple(wanted);
-  module.setDataLayout(machine.createDataLayout());
+  module.setDataLayout(layout);
   Judge judge(target, *machine.getMCSubtargetInfo());
   for (llvm::Function &function : module) {
     if (function.isDeclaration())

@@ -17,6 +17,9 @@ public:
 
   bool contains(const llvm::GlobalValue &symbol) const;
 
+  /// Whether a text has its name. Told under policies that rename only.
+  bool isNamedInText(const llvm::GlobalValue &symbol) const { return named.contains(&symbol); }
+
 private:
   void nameIn(const llvm::Module &module);
   void nameIn(const llvm::Function &function);

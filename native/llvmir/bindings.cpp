@@ -5,7 +5,9 @@
 #include "forks/work.h"
 #include "llvmir/identity.h"
 #include "llvmir/module.h"
+#include "llvmir/normalise.h"
 #include "llvmir/outline.h"
+#include "llvmir/signatures.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -65,6 +67,64 @@ nb::bytes bitcodeToPython(OwnModule &module) {
   return toBytes(bitcode);
 }
 
+nb::list constantsToPython(OwnModule &module, const std::string &policy) {
+  Policy parsed = unwrap(Policy::parse(policy));
+  auto found = compilerWork([&] {
+    std::lock_guard<std::mutex> lock(module.mutex);
+    return largeConstants(module.get(), parsed);
+  });
+  nb::list result;
+  for (const LargeConstant &constant : unwrap(std::move(found)))
+    result.append(nb::make_tuple(constant.type, toBytes(constant.data)));
+  return result;
+}
+
+nb::list normaliseToPython(OwnModule &module, const std::string &policy) {
+  Policy parsed = unwrap(Policy::parse(policy));
+  auto lifted = compilerWork([&] {
+    std::lock_guard<std::mutex> lock(module.mutex);
+    return normalise(module.change(), parsed);
+  });
+  nb::list result;
+  for (const LiftedConstant &constant : unwrap(std::move(lifted)))
+    result.append(nb::make_tuple(constant.name, constant.type, constant.size, constant.alignment));
+  return result;
+}
+
+nb::list toPython(const std::vector<PlainValue> &values) {
+  nb::list result;
+  for (const PlainValue &value : values) {
+    nb::dict described;
+    described["kind"] = value.kind;
+    described["dtype"] = value.dtype;
+    described["text"] = decoded(value.text);
+    described["shape"] = nb::list();
+    described["strides"] = nb::none();
+    described["offset"] = nb::none();
+    described["read_only"] = false;
+    result.append(described);
+  }
+  return result;
+}
+
+nb::list signaturesToPython(OwnModule &module) {
+  std::vector<PlainSignature> signatures = compilerWork([&] {
+    std::lock_guard<std::mutex> lock(module.mutex);
+    return signaturesOf(module.get());
+  });
+  nb::list result;
+  for (const PlainSignature &signature : signatures) {
+    nb::dict described;
+    described["name"] = decoded(signature.name);
+    described["arguments"] = toPython(signature.arguments);
+    described["results"] = toPython(signature.results);
+    described["uncallable"] = decoded(signature.uncallable);
+    described["convention"] = signature.convention;
+    result.append(described);
+  }
+  return result;
+}
+
 nb::object textToPython(OwnModule &module) {
   std::string text = compilerWork([&] {
     std::lock_guard<std::mutex> lock(module.mutex);
@@ -91,6 +151,19 @@ void bind(nb::module_ &module) {
                    "tuple[tuple[int, str], ...]]]"),
            "What counts under a policy, as plain tuples of ``Record`` and ``Field``. Releases the "
            "GIL while it reads the module.")
+      .def("constants", &constantsToPython, "policy"_a,
+           nb::sig("def constants(self, policy: str) -> list[tuple[str, bytes]]"),
+           "Type and bytes of the large constants that a policy takes for parameters, in canonical "
+           "order. Releases the GIL.")
+      .def("normalise", &normaliseToPython, "policy"_a,
+           nb::sig("def normalise(self, policy: str) -> list[tuple[str, str, int, int]]"),
+           "Bring the module to the form that it shares with all that are the same under a policy, "
+           "to be compiled. Returns the large constants that became external variables, in "
+           "canonical order: name, type, size and alignment in bytes. Releases the GIL.")
+      .def("signatures", &signaturesToPython,
+           nb::sig("def signatures(self) -> list[dict[str, object]]"),
+           "Parameters and results of the functions that a normalised module defines for others. "
+           "Releases the GIL.")
       .def("bitcode", &bitcodeToPython, nb::sig("def bitcode(self) -> bytes"),
            "The module as bitcode of this LLVM. Releases the GIL.")
       .def("__str__", &textToPython, nb::sig("def __str__(self) -> str"),

@@ -166,8 +166,10 @@ void ConstantContents::describeOperands(const llvm::Constant &constant, Fields &
     Fields first, second;
     first.content(of(operands[0]));
     second.content(of(operands[1]));
-    if (sortKey(second) < sortKey(first))
+    if (sortKey(second) < sortKey(first)) {
       std::swap(operands[0], operands[1]);
+      swapped.push_back(expression);
+    }
   }
   fields.number(operands.size());
   for (const llvm::Constant *operand : operands)

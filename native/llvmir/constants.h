@@ -33,6 +33,9 @@ public:
   /// Why contents given out are void; empty while all are good.
   std::string problem;
 
+  /// Expressions whose two operands are told in the other order, inner ones first.
+  std::vector<const llvm::ConstantExpr *> swapped;
+
 private:
   void describe(const llvm::Constant *constant, Fields &fields);
   void describeSymbol(const llvm::GlobalValue &symbol, Fields &fields);

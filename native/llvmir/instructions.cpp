@@ -85,7 +85,7 @@ void Walk::describe(const llvm::Instruction &instruction) {
   llvm::SmallVector<std::pair<unsigned, llvm::MDNode *>, 4> list;
   if (instruction.hasMetadataOtherThanDebugLoc())
     instruction.getAllMetadataOtherThanDebugLoc(list);
-  attachments(list);
+  attachments(instruction, list);
   if (location && !policy.ignoreLocations)
     metadata(names::kLocation, location.get());
   sink.end();
@@ -244,6 +244,8 @@ void Walk::describeCommutative(const llvm::Instruction &instruction) {
   contentOf(instruction.getOperand(0), first);
   contentOf(instruction.getOperand(1), second);
   bool isSwapped = sortKey(second) < sortKey(first);
+  if (isSwapped)
+    sink.swapped(instruction);
   FieldName name = llvm::isa<llvm::CallBase>(instruction) ? names::kArgument : names::kOperand;
   value(name.at(0), instruction.getOperand(isSwapped ? 1 : 0));
   value(name.at(1), instruction.getOperand(isSwapped ? 0 : 1));

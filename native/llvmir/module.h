@@ -29,7 +29,7 @@ public:
   void onItsStack(llvm::function_ref<void()> work) const;
 
   /// Guards the module and its context: LLVM fills in parts of both while they are read. Whoever
-  /// uses get() holds it.
+  /// uses get() or change() holds it.
   std::mutex mutex;
 
 private:

@@ -4,6 +4,8 @@
 #include "llvmir/contents.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Instruction.h"
 #include "llvm/IR/ModuleSlotTracker.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -59,6 +61,17 @@ public:
                      llvm::ArrayRef<Numbered> identities, Printer print) = 0;
   virtual void define(const Numbered &identity) = 0;
   virtual void end() = 0;
+
+  // Where the module differs from what is told of it; for a sink that brings it to that form.
+  /// A symbol is told now.
+  virtual void symbol(const llvm::GlobalValue &, bool /*hasName*/) {}
+  /// Its first two operands are told in the other order.
+  virtual void swapped(const llvm::User &) {}
+  /// An attachment of `owner`, a symbol or an instruction, is not told.
+  virtual void leftOut(const llvm::Value &, unsigned /*kind*/, const llvm::MDNode &) {}
+  /// The initialiser of a variable is not told.
+  virtual void lifted(const llvm::GlobalVariable &) {}
+
   /// Whether what follows cannot change the outcome any more.
   virtual bool isSettled() const { return false; }
 };

@@ -64,6 +64,7 @@ llvm::StringRef labelOf(const llvm::GlobalValue &symbol) {
 void Walk::describeSymbol(const llvm::GlobalValue &symbol) {
   auto *function = llvm::dyn_cast<llvm::Function>(&symbol);
   bool hasName = !anonymous.contains(symbol);
+  sink.symbol(symbol, hasName);
   sink.begin({kindOf(symbol), labelOf(symbol), hasName ? symbol.getName() : "", nullptr, function});
   if (hasName)
     word(names::kName, symbol.getName());
@@ -107,7 +108,7 @@ void Walk::describeComdat(const llvm::GlobalObject &object) {
 void Walk::describeAttachments(const llvm::GlobalObject &object) {
   llvm::SmallVector<std::pair<unsigned, llvm::MDNode *>, 4> list;
   object.getAllMetadata(list);
-  attachments(list);
+  attachments(object, list);
 }
 
 void Walk::describeVariable(const llvm::GlobalVariable &variable) {
@@ -124,16 +125,25 @@ void Walk::describeVariable(const llvm::GlobalVariable &variable) {
   }
   if (variable.hasAttributes())
     attributes(names::kAttributes, variable.getAttributes());
-  if (isLifted(variable))
+  if (isLifted(variable)) {
+    sink.lifted(variable);
     flag(names::kLifted, true);
-  else if (variable.hasInitializer())
+  } else if (variable.hasInitializer()) {
     value(names::kInitializer, variable.getInitializer());
+  }
+}
+
+/// Whether an alias names the variable, or a place in it: it must be defined then.
+bool Walk::isAliased(const llvm::GlobalVariable &variable) const {
+  return llvm::any_of(module.aliases(), [&](const llvm::GlobalAlias &alias) {
+    return alias.getAliaseeObject() == &variable;
+  });
 }
 
 /// Whether the bytes of an initialiser are a parameter of the program.
 bool Walk::isLifted(const llvm::GlobalVariable &variable) const {
   if (!policy.liftFrom || !variable.hasInitializer() || !variable.isConstant() ||
-      !variable.hasLocalLinkage())
+      !variable.hasLocalLinkage() || isAliased(variable))
     return false;
   auto *data = llvm::dyn_cast<llvm::ConstantDataArray>(variable.getInitializer());
   if (!data || data->getRawDataValues().size() < *policy.liftFrom)

@@ -140,7 +140,8 @@ void Walk::attributes(FieldName name, llvm::AttributeSet set) {
        [&](llvm::raw_ostream &stream, llvm::ModuleSlotTracker &) { stream << set.getAsString(); });
 }
 
-void Walk::attachments(llvm::MutableArrayRef<std::pair<unsigned, llvm::MDNode *>> list) {
+void Walk::attachments(const llvm::Value &owner,
+                       llvm::MutableArrayRef<std::pair<unsigned, llvm::MDNode *>> list) {
   // LLVM orders them by numbers of kinds, some of which depend on what a context has seen before.
   llvm::stable_sort(list, [&](const auto &a, const auto &b) {
     return metadataKinds[a.first] < metadataKinds[b.first];
@@ -148,8 +149,10 @@ void Walk::attachments(llvm::MutableArrayRef<std::pair<unsigned, llvm::MDNode *>
   unsigned index = 0;
   for (size_t i = 0; i != list.size(); ++i) {
     auto [kind, node] = list[i];
-    if (!counts(metadataKinds[kind], *node))
+    if (!counts(metadataKinds[kind], *node)) {
+      sink.leftOut(owner, kind, *node);
       continue;
+    }
     index = i != 0 && list[i - 1].first == kind ? index + 1 : 0;
     FieldName name = {names::kAttachment.number, attachmentName(kind)};
     fields.clear();

@@ -41,6 +41,8 @@ std::string Walk::run() {
   if (policy.ignoreSymbolOrder)
     describeRest();
   sink.end();
+  for (const llvm::ConstantExpr *expression : constants.swapped)
+    sink.swapped(*expression);
   return constants.problem;
 }
 

@@ -60,7 +60,8 @@ private:
   void metadata(FieldName name, const llvm::Metadata *metadata);
   void attributes(llvm::AttributeList attributes);
   void attributes(FieldName name, llvm::AttributeSet set);
-  void attachments(llvm::MutableArrayRef<std::pair<unsigned, llvm::MDNode *>> list);
+  void attachments(const llvm::Value &owner,
+                   llvm::MutableArrayRef<std::pair<unsigned, llvm::MDNode *>> list);
   bool counts(llvm::StringRef kind, const llvm::MDNode &node) const;
 
   // symbols.cpp
@@ -70,6 +71,7 @@ private:
   void describeComdat(const llvm::GlobalObject &object);
   void describeAttachments(const llvm::GlobalObject &object);
   void describeBlock(const llvm::BasicBlock &block);
+  bool isAliased(const llvm::GlobalVariable &variable) const;
   bool isLifted(const llvm::GlobalVariable &variable) const;
 
   // instructions.cpp

@@ -166,8 +166,9 @@ class BackgroundCompiler:
         with self._lock:
             self._is_closed = True
         if self._jobs:
-            self._jobs.close(cancel=cancel)
-        self._engine.close()
+            self._jobs.close(cancel=cancel, then=self._engine.close)
+        else:
+            self._engine.close()
 
     def _submitted(self) -> Jobs:
         if self._jobs:

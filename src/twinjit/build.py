@@ -10,8 +10,9 @@ from twinjit.artifact import Artifact, decode
 from twinjit.constants import LIFTED_SECTION, LiftedConstant
 from twinjit.errors import ArtifactError, ExecutorError
 from twinjit.key import Key
+from twinjit.language import Language
 from twinjit.lazily import lazily
-from twinjit.lowering import ResolvedPipeline, compile_program
+from twinjit.lowering import Compiled, ResolvedPipeline, compile_program
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.stop import Stop
@@ -21,7 +22,7 @@ from twinjit.toolchain import TOOLCHAIN
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["BuildOptions", "build_artifact", "read_built"]
+__all__ = ["BuildOptions", "artifact_of", "build_artifact", "read_built"]
 
 # The version of what artifacts mean and no build in the key tells: how calls pass arguments
 # (native/codegen/emit.h), what signatures say. One more makes all old artifacts misses.
@@ -85,9 +86,11 @@ class BuildOptions:
             *((f"build-{name}", identity) for name, identity in TOOLCHAIN),
         )
 
-    def key(self, fingerprint: bytes | None, resolved: ResolvedPipeline) -> Key:
+    def key(
+        self, fingerprint: bytes | None, resolved: ResolvedPipeline, language: Language = "mlir"
+    ) -> Key:
         """Make a program's key, which for one without a fingerprint only describes the artifact."""
-        return Key((("mlir", fingerprint or b""), *resolved.key_parts, *self.parts))
+        return Key(((language, fingerprint or b""), *resolved.key_parts, *self.parts))
 
 
 def read_built(entry: bytes, key: Key, maker: str) -> Artifact:
@@ -148,14 +151,26 @@ def build_artifact(
     compiled = compile_program(
         program, resolved.pipeline, options.target, options.opt_level, options.policy, stop
     )
-    if compiled.lifted:
-        extras[LIFTED_SECTION] = LiftedConstant.to_section(compiled.lifted)
     clock.split(compiled.phases)
+    report = {"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)}
+    return artifact_of(compiled, key, options, report, extras)
+
+
+def artifact_of(
+    compiled: Compiled,
+    key: Key,
+    options: BuildOptions,
+    report: dict[str, Any],
+    extras: dict[str, bytes],
+) -> Artifact:
+    """Put together what a compilation gave, and sections of the program."""
+    if compiled.lifted:
+        extras = {**extras, LIFTED_SECTION: LiftedConstant.to_section(compiled.lifted)}
     return Artifact.build(
         key=key,
         object_code=compiled.object_code,
         signatures=[signature.to_json() for signature in compiled.signatures],
-        report={"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)},
+        report=report,
         target=machine.to_section(options.target),
         extras=extras,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.errors import TwinjitError
 from twinjit.policy import Policy
@@ -12,11 +14,21 @@ from twinjit.warn import warn_of_cache
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["PROGRAM_SECTION", "FalseHits", "Verdict", "judge", "to_section"]
+__all__ = [
+    "PROGRAM_SECTION",
+    "FalseHits",
+    "Verdict",
+    "judge",
+    "judge_module",
+    "to_section",
+]
 
 PROGRAM_SECTION = "program"
 """The section of artifacts with the program as it was before compilation: a ``builtin.module`` in
-the bytecode of the MLIR that the artifact's key names, without locations that do not count."""
+the bytecode of the MLIR that the artifact's key names, without locations that do not count; or a
+module in the bitcode of that LLVM."""
+
+_STORED = "<stored program>"
 
 Verdict = Literal["confirmed", "refuted", "unknown"]
 
@@ -55,13 +67,28 @@ def judge(artifact: Artifact, program: _mlir.Program, policy: Policy) -> Verdict
     """Say whether an artifact is of this very program; unknown if it has none to compare."""
     from twinjit._native import _mlir  # loaded by whoever made the program
 
+    def is_same(stored: bytes) -> bool:
+        # What its artifact stores may be read with more leave than what users hand in.
+        other = _mlir.parse(stored, _STORED, allow_unregistered=True)
+        return _mlir.equivalent(program, other, policy.text)
+
+    return _judge(artifact, is_same)
+
+
+def judge_module(artifact: Artifact, module: _llvm.Module, policy: Policy) -> Verdict:
+    """Do as `judge` does, for LLVM IR."""
+
+    def is_same(stored: bytes) -> bool:
+        return module.equivalent(_llvm.parse_module(stored, _STORED), policy.text)
+
+    return _judge(artifact, is_same)
+
+
+def _judge(artifact: Artifact, is_same: Callable[[bytes], bool]) -> Verdict:
     try:
         stored = artifact.section(PROGRAM_SECTION)
         if stored is None:
             return "unknown"
-        # What its artifact stores may be read with more leave than what users hand in.
-        other = _mlir.parse(bytes(stored), "<stored program>", allow_unregistered=True)
-        is_same = _mlir.equivalent(program, other, policy.text)
+        return "confirmed" if is_same(bytes(stored)) else "refuted"
     except TwinjitError:
         return "unknown"
-    return "confirmed" if is_same else "refuted"

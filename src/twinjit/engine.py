@@ -14,7 +14,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 
-from twinjit import reader
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.confirmation import FalseHits
@@ -183,7 +182,7 @@ class Engine:
             if self._options.policy.constants == "lift" or self._confirm == "always":
                 return source, None
         # What another pipeline reads may have changed since another compilation began.
-        is_closed = self._options.pipeline in (AUTO, *NAMED_PIPELINES)
+        is_closed = source.language == "llvm" or self._options.pipeline in (AUTO, *NAMED_PIPELINES)
         return source, self._request(source, Clock()) if is_closed else None
 
     def close(self) -> None:
@@ -219,6 +218,24 @@ class Engine:
         self.tiers.clear_memory()
         self.index.clear()
 
+    @property
+    def confirm(self) -> Confirm:
+        """Whether hits are confirmed."""
+        return self._confirm
+
+    @property
+    def turns(self) -> Turns:
+        """Who works on which program."""
+        return self._turns
+
+    def open_subject(self, source: Source, clock: Clock, stop: Stop) -> Subject:
+        """Take a program to be compiled; whoever asked closes it."""
+        return self._builder.open(source, clock, stop)
+
+    def count(self, event: str) -> None:
+        """Count what happened to a part of a program, by a name in `COUNTED`."""
+        self._count(event)
+
     def count_part(self, tier: Tier) -> None:
         """Count the code of a part of a program, by where it came from."""
         self._count(tier)
@@ -233,7 +250,6 @@ class Engine:
             fingerprint = source.fingerprint
             return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
         if isinstance(source, SourceBytes):
-            reader.check_is_mlir(source)
             return self._hasher.of_source(source)
         load_mlir(clock)
         fingerprint = live_fingerprint(source, self._options.policy, stop)
@@ -261,7 +277,7 @@ class Engine:
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
-        key = self._options.key(subject.fingerprint, resolved)
+        key = self._options.key(subject.fingerprint, resolved, subject.source.language)
         why = subject.why_unknown
         if resolved.file_reader and not why:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
@@ -330,7 +346,7 @@ class Engine:
     ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
-        key = self._options.key(fingerprint, resolved)
+        key = self._options.key(fingerprint, resolved, subject.source.language)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
             self._count("uncacheable")

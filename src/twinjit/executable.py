@@ -29,6 +29,9 @@ ARTIFACT_OBJECTS = 6000
 _CODE_OBJECTS = 6000
 _FUNCTION_OBJECTS = 4000
 
+# What MLIR's lowerings allocate with has no way to fail; LLVM IR means the C library's.
+_GIVEN_TO_LLVM = {"malloc": _llvm.malloc_address()}
+
 
 class LoadedCode:
     """An artifact linked into the process, shared by every `Executable` that came from it.
@@ -76,7 +79,10 @@ class LoadedCode:
         self.identity = artifact.key_digest + constants.digest
         entries = [each.name for each in signatures if each.slots]
         bound = constants.bind(LiftedConstant.all_of(artifact))
-        self._image = _llvm.load(object_code, entries, bound, artifact.key_digest)
+        given = _GIVEN_TO_LLVM if artifact.report.get("language") == "llvm" else {}
+        self._image = _llvm.load(
+            object_code, entries, bound, artifact.key_digest, given, list(self.signatures)
+        )
         if trouble := self._image.perf_trouble:
             warn_of(ObservationWarning, f"perf is not told of code from now on: {trouble}")
         self._functions: dict[str, _llvm.Function] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,13 @@ from twinjit.target import Target
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["Compiled", "ResolvedPipeline", "compile_program", "resolve_pipeline"]
+__all__ = [
+    "Compiled",
+    "ResolvedPipeline",
+    "compile_bitcode",
+    "compile_program",
+    "resolve_pipeline",
+]
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,6 @@ def compile_program(
     """
     lifted = program.normalise(policy.text, stop)
     signatures = [Signature.from_native(data) for data in program.signatures()]
-    entries = [signature.name for signature in signatures if not signature.uncallable]
     # Upstream's passes could leave state in the context that the next program would find.
     trusted = pipeline in NAMED_PIPELINES.values()
     try:
@@ -154,21 +159,52 @@ def compile_program(
         if lifted:
             error.diagnostics += (_note_on(lifted),)
         raise
+    described = tuple(
+        LiftedConstant(name, type_, size, alignment) for name, type_, size, alignment, _ in lifted
+    )
+    compiled = compile_bitcode(bitcode, signatures, target, opt_level, described, stop)
+    return replace(compiled, phases={"passes": passes, "translate": translate, **compiled.phases})
+
+
+def compile_bitcode(
+    bitcode: bytes,
+    signatures: Sequence[Signature],
+    target: Target,
+    opt_level: int,
+    lifted: tuple[LiftedConstant, ...],
+    stop: Stop,
+) -> Compiled:
+    """Compile bitcode of a program in its canonical form.
+
+    Parameters
+    ----------
+    bitcode
+        Of a module that defines functions under the names of ``native/common/symbols.h``.
+    signatures
+        Of those that others may call.
+    target, opt_level
+        As for `Compiler`.
+    lifted
+        The large constants that it declares.
+    stop
+        Ends the work early where that is asked for.
+
+    Raises
+    ------
+    CompilationError
+        Or one of its subclasses, with what LLVM said.
+    CompilationCancelledError, CompilationTimeoutError
+        Where `stop` ended it.
+    """
+    entries = [signature.name for signature in signatures if not signature.uncallable]
     object_code, slots, optimise, codegen = _llvm.emit(
         bitcode, entries, target.triple, target.cpu, target.features, opt_level, stop
     )
-    return Compiled(
-        object_code,
-        tuple(
-            each.with_convention(slots[each.name]) if each.name in slots else each
-            for each in signatures
-        ),
-        {"passes": passes, "translate": translate, "optimise": optimise, "codegen": codegen},
-        tuple(
-            LiftedConstant(name, type_, size, alignment)
-            for name, type_, size, alignment, _ in lifted
-        ),
+    compiled = tuple(
+        each.with_convention(slots[each.name]) if each.name in slots else each
+        for each in signatures
     )
+    return Compiled(object_code, compiled, {"optimise": optimise, "codegen": codegen}, lifted)
 
 
 _NOTED = 5

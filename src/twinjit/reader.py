@@ -18,7 +18,7 @@ from twinjit.stop import Stop
 if TYPE_CHECKING:
     from twinjit._native import _mlir
 
-__all__ = ["Reading", "check_is_mlir", "read", "read_to_compile"]
+__all__ = ["Reading", "read", "read_to_compile"]
 
 
 class Reading(NamedTuple):
@@ -61,7 +61,6 @@ def read(source: Source, *, allow_unregistered: bool = False) -> Reading:
 
     if isinstance(source, LiveModule):
         return Reading(_mlir.transfer(source.capsule), "")
-    check_is_mlir(source)
     if source.bundle is None:
         program = _parse(source, allow_unregistered=allow_unregistered)
         if not allow_unregistered:
@@ -93,27 +92,11 @@ def read_to_compile(source: Source, stop: Stop | None = None) -> _mlir.Program:
 
     if isinstance(source, LiveModule):
         return _mlir.transfer(source.capsule, stop)
-    check_is_mlir(source)
     if source.bundle is None:
         return _parse(source, stop=stop)
     program = _parse_foreign(source, source.bundle, stop)
     _check_is_known(Unknown(*program.unknown()), source.bundle)
     return program
-
-
-def check_is_mlir(source: SourceBytes) -> None:
-    """Refuse LLVM IR.
-
-    Raises
-    ------
-    UnsupportedProgramError
-        If it is LLVM IR.
-    """
-    if source.language != "mlir":
-        raise UnsupportedProgramError(
-            f"{source.name} is LLVM IR, which twinjit identifies, but does not compile yet; if "
-            "it is MLIR, say so with language='mlir'"
-        )
 
 
 def _check_is_known(unknown: Unknown, bundle: Bundle) -> None:
@@ -145,6 +128,9 @@ def _parse(
         raise ParseError(f"{error.message}: {hint}", diagnostics=error.diagnostics) from error
 
 
+_LONGEST_PATH = 4096  # bytes; longer ones are none on any system of ours
+
+
 def _hint(error: ParseError, source: SourceBytes) -> str:
     """Say what the user may have meant, where MLIR's own words mislead."""
     if any("-allow-unregistered-dialect" in each.message for each in error.diagnostics):
@@ -152,7 +138,8 @@ def _hint(error: ParseError, source: SourceBytes) -> str:
             "it has operations of a dialect that MLIR does not know; allow_unregistered=True "
             "(--allow-unregistered) accepts them to be fingerprinted and compared, not compiled"
         )
-    if source.name == "<text>" and len(source.data.split()) == 1:
+    could_be_path = source.name == "<text>" and len(source.data) <= _LONGEST_PATH
+    if could_be_path and len(source.data.split()) == 1:
         return f"nor is there a file '{source.data.decode().strip()}'"
     return ""
 

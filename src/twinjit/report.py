@@ -27,9 +27,11 @@ class Report:
         Seconds by phase, in order; a phase that did not run is absent. ``wait`` (for another
         process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
         a process), ``parse``, ``fingerprint``,
-        ``passes``, ``translate``, ``optimise``, ``codegen``, ``load``, ``publish``.
+        ``passes`` and ``translate`` (of MLIR), ``normalise`` (of LLVM IR), ``optimise``,
+        ``codegen``, ``load``, ``publish``.
     pipeline
-        Name of the pipeline, or its text where it has no name.
+        Name of the pipeline, or its text where it has no name; ``"llvm"`` for LLVM IR, which needs
+        none.
     object_bytes
         Size of the object code in bytes.
     cached

@@ -108,6 +108,8 @@ class Signature:
         What compilation made of it: how many 8-byte slots its parameters take (its arguments, and
         results that it writes into arrays handed over), and how many its other results. None
         before compilation, and where the function is uncallable.
+    convention
+        LLVM's name, or number, of the calling convention of the function; empty for C's.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Signature:
     results: tuple[Value, ...] = ()
     uncallable: str = ""
     slots: tuple[int, int] | None = None
+    convention: str = ""
 
     @classmethod
     def from_native(cls, data: Mapping[str, Any]) -> Signature:
@@ -155,13 +158,14 @@ class Signature:
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that artifacts hold."""
-        return {
+        data = {
             "name": self.name,
             "arguments": [value.to_json() for value in self.arguments],
             "results": [value.to_json() for value in self.results],
             "uncallable": self.uncallable,
             "slots": None if self.slots is None else list(self.slots),
         }
+        return {**data, "convention": self.convention} if self.convention else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Signature:
@@ -186,6 +190,7 @@ class Signature:
             results=tuple(map(Value.from_json, _typed(data["results"], list))),
             uncallable=_typed(data["uncallable"], str),
             slots=slots,
+            convention=_typed(data.get("convention", ""), str),
         )
 
     def __repr__(self) -> str:

@@ -75,6 +75,8 @@ class LiveModule:
     capsule: object
     owner: object
 
+    language: ClassVar[Language] = "mlir"
+
     name: ClassVar[str] = "<module>"
     """For diagnostics."""
 

@@ -12,13 +12,14 @@ from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions, build_artifact
 from twinjit.confirmation import Verdict
 from twinjit.constants import NO_CONSTANTS, Constants
-from twinjit.errors import UnfingerprintableError
+from twinjit.errors import TwinjitError, UnfingerprintableError
 from twinjit.key import Key
 from twinjit.lazily import lazily
+from twinjit.llvm_subject import LlvmSubject
 from twinjit.lowering import ResolvedPipeline, resolve_pipeline
 from twinjit.policy import Policy
 from twinjit.report import Clock
-from twinjit.source import CapturedModule, LiveModule, Source
+from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "capture",
     "live_fingerprint",
     "load_mlir",
+    "open_local",
 ]
 
 
@@ -106,16 +108,25 @@ class LocalBuilder:
     def __init__(self, options: BuildOptions) -> None:
         self._options = options
 
-    def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject:
+    def open(self, source: Source, clock: Clock, stop: Stop) -> LocalSubject | LlvmSubject:
         """Take a program for one call."""
-        return LocalSubject(source, clock, stop, self._options)
+        return open_local(source, clock, stop, self._options)
 
     def close(self) -> None:
         """Do nothing: there is nothing to end."""
 
 
+def open_local(
+    source: Source, clock: Clock, stop: Stop, options: BuildOptions
+) -> LocalSubject | LlvmSubject:
+    """Take a program of either language, to be read and compiled in the calling thread."""
+    if isinstance(source, SourceBytes) and source.language == "llvm":
+        return LlvmSubject(source, clock, stop, options)
+    return LocalSubject(source, clock, stop, options)
+
+
 class LocalSubject:
-    """A program that is read and compiled in the calling thread; see `Subject`."""
+    """An MLIR program that is read and compiled in the calling thread; see `Subject`."""
 
     def __init__(self, source: Source, clock: Clock, stop: Stop, options: BuildOptions) -> None:
         self.source = source
@@ -163,6 +174,15 @@ class LocalSubject:
         return build_artifact(
             self.program, key, self.resolved, self._options, self._clock, self._stop
         )
+
+    def written(self) -> bytes:
+        """Write the program down as bytecode, with the places that errors name."""
+        try:
+            return bytecode_with_places(self.program, self._options.policy)
+        except TwinjitError:
+            if isinstance(self.source, SourceBytes) and self.source.bundle is None:
+                return self.source.data
+            raise
 
     def close(self) -> None:
         """Let go of the program."""

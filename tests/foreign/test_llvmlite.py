@@ -47,6 +47,16 @@ def test_only_whole_modules(llvmlite: ModuleType) -> None:
         open_source(module, language="mlir")
 
 
-def test_compile_refuses(llvmlite: ModuleType) -> None:
-    with pytest.raises(UnsupportedProgramError, match=r"<llvmlite .* is LLVM IR"):
-        twinjit.compile(llvmlite.ir.Module(), cache=False)
+def test_compiled(llvmlite: ModuleType) -> None:
+    ir = llvmlite.ir
+    module = ir.Module("µ")
+    type_ = ir.FunctionType(ir.DoubleType(), (ir.DoubleType(), ir.IntType(32)))
+    function = ir.Function(module, type_, "scale")
+    builder = ir.IRBuilder(function.append_basic_block())
+    factor = builder.sitofp(function.args[1], ir.DoubleType())
+    builder.ret(builder.fmul(function.args[0], factor))
+    built = twinjit.compile(module, cache=False)
+    assert built.scale(2.5, -4) == -10
+    parsed = llvmlite.binding.parse_assembly(str(module))
+    again = twinjit.compile(parsed, cache=False)
+    assert (again.key, again.scale(1, 3)) == (built.key, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import traceback
 import weakref
@@ -14,9 +15,11 @@ from concurrent.futures import (
     as_completed,
     wait,
 )
+from functools import partial
 
 import pytest
 
+from tests.faults import interrupt_everywhere
 from tests.jobs.programs import PATIENCE, Desk, executable, own_threads, wait_for
 from twinjit.errors import (
     CompilationCancelledError,
@@ -288,6 +291,54 @@ def test_close_in_a_callback_does_not_wait_for_itself(desk):
     desk.leave.set()
     assert closed.wait(PATIENCE)
     assert other.cancelled()
+
+
+def test_close_in_a_callback_of_a_late_future_does_not_wait(desk):
+    """Nor does it end what the others use before they have ended."""
+    (running,) = desk.occupy()
+    calls = []
+    closing, late = desk.submit("a", timeout=0.001), desk.submit("b", timeout=0.05)
+    closing.add_done_callback(
+        lambda _: desk.jobs.close(cancel=False, then=lambda: calls.append(running.done()))
+    )
+    assert isinstance(late.exception(PATIENCE), CompilationTimeoutError)
+    assert not running.done()
+    assert calls == []
+    desk.leave.set()
+    wait_for(lambda: calls)
+    assert calls == [True]
+
+
+@pytest.mark.parametrize("timeout", [None, PATIENCE])
+def test_an_exception_of_a_signal_handler_costs_nobody_else_anything(timeout):
+    desk = Desk(1)
+    desk.leave.set()
+    work = partial(desk.submit, "a", request=KEY, timeout=timeout)
+    moments = 0
+    for moments in interrupt_everywhere(work):  # noqa: B007 -- used below
+        assert work().result(PATIENCE) is executable()
+        assert desk.submit("b").result(PATIENCE) is executable()
+        wait_for(lambda: not own_threads())
+        assert not desk.jobs._jobs
+        assert not desk.jobs._by_request
+    assert moments > 10
+    desk.jobs.close(cancel=False)
+
+
+def test_a_hook_for_exceptions_that_raises_harms_nobody(desk, monkeypatch, capsys):
+    monkeypatch.setattr(threading, "excepthook", lambda _: sys.exit("of the hook"))
+    late, future = desk.submit("late", timeout=0.001), desk.submit("a", request=KEY)
+    joined = desk.submit("a", request=KEY)
+    for each in (late, future):
+        each.add_done_callback(lambda _: sys.exit("of the callback"))
+    assert isinstance(late.exception(PATIENCE), CompilationTimeoutError)
+    late_too = desk.submit("late, too", timeout=0.001)
+    assert isinstance(late_too.exception(PATIENCE), CompilationTimeoutError)
+    desk.leave.set()
+    assert joined.result(PATIENCE) is executable()
+    assert desk.submit("b").result(PATIENCE) is executable()
+    desk.jobs.close(cancel=False)
+    assert "of the hook" in capsys.readouterr().err
 
 
 def test_a_callback_that_raises_harms_nobody(desk, monkeypatch):

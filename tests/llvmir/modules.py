@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from tests.llvmir.compiled import outcome_of
 from tests.strategies import LOOSEST
 from twinjit._native import _llvm
 from twinjit.policy import Policy
@@ -39,13 +40,15 @@ def shape(module: _llvm.Module, policy: Policy = DEFAULT) -> list[Any]:
 
 
 def are_same(a: Source, b: Source, **settings: Any) -> bool:
-    """Whether two programs are the same; all three answers must agree."""
+    """Whether two programs are the same; all answers must agree, and so must their code."""
     policy = Policy(**settings)
     first, second = parse(a), parse(b)
     same = first.equivalent(second, policy.text)
     assert second.equivalent(first, policy.text) == same
     assert (first.fingerprint(policy.text) == second.fingerprint(policy.text)) == same
     assert (shape(first, policy) == shape(second, policy)) == same
+    if same:
+        assert outcome_of(a, policy) == outcome_of(b, policy)
     return same
 
 

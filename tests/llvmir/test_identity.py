@@ -308,7 +308,13 @@ class TestCommutative:
     def test_constant_expressions(self) -> None:
         text = """@a = $ global i8 1
           @b = $ global i8 2
-          @g = global i64 xor (i64 ptrtoint (ptr @! to i64), i64 ptrtoint (ptr @? to i64))"""
+          define i64 @f() {
+            ret i64 xor (i64 ptrtoint (ptr @! to i64), i64 ptrtoint (ptr @? to i64))
+          }
+          define i64 @g() {
+            ret i64 sub (i64 xor (i64 xor (i64 ptrtoint (ptr @? to i64), i64 ptrtoint (ptr @! to
+              i64)), i64 ptrtoint (ptr @g to i64)), i64 ptrtoint (ptr @a to i64))
+          }"""
         for linkage in ("", "internal"):
             a = text.replace("$", linkage).replace("!", "a").replace("?", "b")
             b = text.replace("$", linkage).replace("!", "b").replace("?", "a")

@@ -220,6 +220,60 @@ def test_what_a_process_can_be_like(unusual: str) -> None:
     assert are_gone(processes)
 
 
+def test_a_crash_is_told_of_where_no_file_can_be_opened() -> None:
+    """Nor a module be imported: what tells of the crash has not been needed before."""
+    code, errors, _ = run(
+        """
+        from tests.faults import no_more_descriptors
+        try:
+            with no_more_descriptors():
+                compiler.compile(crashing(2))
+        except twinjit.errors.CompilerCrashed as crash:
+            assert crash.signal == "SIGABRT", crash
+            assert "its reproducer cannot be saved" in crash.message, crash
+        else:
+            sys.exit("it did not crash")
+        """
+    )
+    assert (code, errors) == (0, "")
+
+
+def test_a_child_forked_while_a_worker_starts_hides_no_crash() -> None:
+    """It would, if it had the other ends of the sockets by which the end is told."""
+    code, errors, _ = run(
+        """
+        import warnings
+        from twinjit.workers.page import CrashPage
+        warnings.simplefilter("ignore")
+        children = []
+        create = CrashPage.create
+
+        def fork():
+            children.append(os.fork())
+            if not children[-1]:
+                signal.alarm(60)  # whatever becomes of the parent
+                signal.pause()
+
+        def forking():
+            threading.Thread(target=fork).start()
+            try:
+                return create()
+            finally:
+                time.sleep(0.2)  # in which the child comes into being, unless it is held off
+
+        POOL._state.idle.clear()
+        CrashPage.create = staticmethod(forking)
+        try:
+            compiler.compile(crashing(2), timeout=30)
+        except twinjit.errors.TwinjitError as error:
+            assert isinstance(error, twinjit.errors.CompilerCrashed), error
+        assert until(lambda: children)
+        os.kill(children[0], signal.SIGKILL)
+        """
+    )
+    assert (code, errors) == (0, "")
+
+
 def test_descriptors_run_out() -> None:
     code, errors, _ = run(
         """

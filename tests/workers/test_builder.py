@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import twinjit
+from tests.faults import call_at
 from tests.threads import at_once
 from tests.workers.programs import adds
-from tests.workers.watching import lent, workers, zygote_pid
+from tests.workers.watching import lent, until, workers, zygote_pid
 from twinjit import Compiler, Policy, Settings
 from twinjit._native import _mlir
 from twinjit.artifact import Artifact
@@ -24,11 +25,11 @@ from twinjit.errors import (
     ParseError,
     PipelineError,
     TwinjitError,
-    UnsupportedProgramError,
 )
 from twinjit.report import Clock
 from twinjit.source import open_source
 from twinjit.stop import Stop
+from twinjit.workers.pool import POOL
 
 INVALID = "func.func @f(%x: i64) -> i64 {\n  %y = arith.addi %x, %x : i32\n  return %y : i64\n}"
 LIFTED = (
@@ -82,7 +83,7 @@ def test_a_worker_gives_the_same_code() -> None:
         ("a_word", {}, ParseError),
         (adds(1), {"pipeline": "no-such-pipeline"}, PipelineError),
         ("func.func @f(%x: !quant.any<i8>) { return }", {}, PipelineError),
-        ("define void @f() { ret void }", {}, UnsupportedProgramError),
+        ("define void @f() { ret i32 0 }", {}, ParseError),
         (adds(1), {"pipeline": "builtin.module(canonicalize)"}, TwinjitError),
     ],
 )
@@ -196,6 +197,44 @@ def test_a_closed_builder_compiles_nothing() -> None:
     with pytest.raises(ExecutorError, match="closed"):
         compiler.compile(adds(2))
     assert isolated().compile(adds(2)).f(1) == 3
+
+
+def test_closing_in_a_callback_leaves_the_workers_until_all_is_done() -> None:
+    compiler = isolated(max_workers=1)
+    first = compiler.submit(adds(1))
+    first.add_done_callback(lambda _: compiler.close())
+    others = [compiler.submit(adds(number)) for number in range(2, 5)]
+    assert [each.result(60).f(1) for each in others] == [3, 4, 5]
+    assert until(lambda: zygote_pid() is None)
+
+
+def test_who_joins_as_the_last_one_leaves_keeps_its_worker() -> None:
+    class User:
+        pass
+
+    first, second = User(), User()
+    joined = 0
+
+    def join() -> None:
+        nonlocal joined
+        if not POOL._lock._is_owned():  # else no other thread could be here
+            joined += 1
+            POOL.join(second)
+            POOL.give_back(POOL.borrow(1, int), 1)
+
+    moment = 0
+    POOL.join(first)
+    while call_at(lambda: POOL.leave(first), moment, join):
+        assert len(workers()) == (second in POOL._users)
+        POOL.leave(second)
+        POOL.join(first)
+        moment += 1
+    assert joined > 1
+
+
+def test_what_in_the_search_path_is_no_text(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(sys, "path", [tmp_path, *sys.path, None, b"/bytes"])
+    assert isolated().compile(adds(1)).f(1) == 2
 
 
 def test_no_interpreter_to_start(monkeypatch) -> None:

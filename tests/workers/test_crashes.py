@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import pytest
 
+from tests.faults import call_at
 from tests.nightly import rounds
 from tests.threads import at_once
 from tests.workers.programs import ENDLESS, adds, crashing
@@ -23,11 +24,15 @@ from twinjit.errors import (
     CompilerCrashed,
     ExecutorError,
     MemoryLimitError,
+    ParseError,
     TwinjitError,
 )
 from twinjit.report import Clock
 from twinjit.source import open_source
 from twinjit.stop import Stop
+from twinjit.workers.pool import POOL
+from twinjit.workers.worker_process import Worker
+from twinjit.workers.zygote_process import Zygote, ZygoteEnded
 
 GOOD = rounds(200, 2_000)
 THREADS = 8
@@ -183,6 +188,46 @@ def test_the_memory_of_each_program() -> None:
         compiler.compile(ENDLESS, timeout=120)
     for number in range(3):
         assert compiler.compile(adds(number)).f(2) == 2 + number
+
+
+def test_as_much_memory_as_can_be_said() -> None:
+    assert isolated(worker_memory_bytes=(1 << 63) - 1).compile(adds(1)).f(2) == 3
+
+
+def test_memory_runs_out_in_an_answer() -> None:
+    """As this program's, whose diagnostic quotes it."""
+    outcomes = Counter()
+    for kibibytes in range(4_000, 40_000, 1_200):
+        compiler = isolated(worker_memory_bytes=kibibytes << 10)
+        with pytest.raises((MemoryLimitError, ParseError)) as raised:
+            compiler.compile("x" * 3_000_000)
+        outcomes[raised.type] += 1
+    assert len(outcomes) == 2
+
+
+def test_a_signal_handler_compiles_while_the_only_worker_starts() -> None:
+    compiler = isolated(workers=1)
+    compiler.compile(adds(0))
+    numbers = iter(range(1, 10_000))
+
+    def compile_one() -> None:
+        assert compiler.compile(adds(next(numbers)), timeout=30).f(0) > 0
+
+    moment = 0
+    while call_at(compile_one, moment, compile_one):
+        POOL._state.idle.clear()
+        moment += 11
+    assert moment > 300
+
+
+def test_a_zygote_that_another_thread_has_ended() -> None:
+    zygote = Zygote()
+    zygote.launch()
+    zygote.end()
+    with pytest.raises(ZygoteEnded):
+        Worker.ask(zygote)
+    assert zygote.why() == "it said nothing"
+    zygote.end()
 
 
 def test_the_wait_for_a_worker_ends_in_time() -> None:

@@ -21,7 +21,7 @@ from tests.workers.jobs import (
     bytecode,
     job,
 )
-from twinjit.errors import ExecutorError, ReproducerError
+from twinjit.errors import ConfigError, ExecutorError, ReproducerError
 from twinjit.workers.crash_folder import save_reproducer
 from twinjit.workers.ending import Ending
 from twinjit.workers.isolated import compile_isolated
@@ -135,6 +135,24 @@ def test_one_that_never_ends(tmp_path: Path) -> None:
     found = reproduce(never_ends, tmp_path, timeout=2)
     assert (found.outcome, found.is_same) == ("timeout", False)
     assert "did not end in 2 s" in found.found
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300, 10**300])
+def test_all_the_time_there_is(timeout: float, tmp_path: Path) -> None:
+    assert reproduce(job(IDENTITY), tmp_path, timeout=timeout).outcome == "compiled"
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), "1", 10**400])
+def test_what_is_no_time(timeout: Any, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="give seconds, or None"):
+        reproduce(job(IDENTITY), tmp_path, timeout=timeout)
+
+
+def test_what_in_the_search_path_is_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [tmp_path, *sys.path, None, b"/bytes"])
+    assert reproduce(job(IDENTITY), tmp_path).outcome == "compiled"
 
 
 def test_other_builds_are_warned_of(tmp_path: Path) -> None:

@@ -85,13 +85,16 @@ class Image:
 
     def exported(self, name: str) -> int:
         """
-        Address of what the program defines by a name, as its own code has it; 0 where ``load`` was not told to find it.
+        Address of what the program defines by a name, as its own code has it; 0 where ``load`` was not told to find it, or there is none.
         """
 
 def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence[tuple[str, bytes, int]] = (), digest: bytes = b"", given: dict[str, int] = {}, exports: Sequence[str] = ()) -> Image:
     """
     Link an object file into the process, and to copies of constants that it refers to: the symbol of each, its content, and its alignment, a power of 2 up to 4096. Profiles name functions NAME@DIGITS, by the beginning of the digest, where there is one. ``given`` has addresses of symbols, which come before all others; ``exports`` what the program defines and the image is to find. Releases the GIL.
     """
+
+def malloc_address() -> int:
+    """Address of the C library's ``malloc``. Holds the GIL."""
 
 def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: str) -> None:
     """
@@ -218,6 +221,21 @@ class Module:
     def outline(self, policy: str) -> list[tuple[int, str, str, str, str, bytes, tuple[tuple[str, bytes, str, tuple[int, ...]], ...], tuple[tuple[int, str], ...]]]:
         """
         What counts under a policy, as plain tuples of ``Record`` and ``Field``. Releases the GIL while it reads the module.
+        """
+
+    def constants(self, policy: str) -> list[tuple[str, bytes]]:
+        """
+        Type and bytes of the large constants that a policy takes for parameters, in canonical order. Releases the GIL.
+        """
+
+    def normalise(self, policy: str) -> list[tuple[str, str, int, int]]:
+        """
+        Bring the module to the form that it shares with all that are the same under a policy, to be compiled. Returns the large constants that became external variables, in canonical order: name, type, size and alignment in bytes. Releases the GIL.
+        """
+
+    def signatures(self) -> list[dict[str, object]]:
+        """
+        Parameters and results of the functions that a normalised module defines for others. Releases the GIL.
         """
 
     def bitcode(self) -> bytes:

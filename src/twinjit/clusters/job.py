@@ -10,11 +10,12 @@ from twinjit.artifact import encode
 from twinjit.build import BuildOptions
 from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
 from twinjit.key import Key
+from twinjit.language import Language
 from twinjit.plain import error_to_plain
 from twinjit.report import Clock
 from twinjit.source import SourceBytes
 from twinjit.stop import stop_after
-from twinjit.subject import LocalSubject
+from twinjit.subject import open_local
 
 __all__ = ["Job", "run"]
 
@@ -26,7 +27,7 @@ class Job:
     Attributes
     ----------
     program
-        Bytecode or text.
+        Text, bytecode or bitcode.
     name
         What diagnostics call it.
     options
@@ -35,6 +36,8 @@ class Job:
         The parts of the key that the code will be kept under, framed as ``key.py`` says.
     seconds
         How long it may take once it has begun; None for no limit.
+    language
+        Of the program.
     """
 
     program: bytes
@@ -42,6 +45,7 @@ class Job:
     options: BuildOptions
     key: bytes
     seconds: float | None
+    language: Language = "mlir"
 
     def to_bytes(self) -> bytes:
         """Write the job down: a JSON object of all but the program, a newline, and the program.
@@ -54,6 +58,7 @@ class Job:
             "options": self.options.to_plain(),
             "key": self.key.hex(),
             "seconds": self.seconds,
+            "language": self.language,
         }
         return json.dumps(header, separators=(",", ":")).encode() + b"\n" + self.program
 
@@ -71,7 +76,8 @@ class Job:
             told = json.loads(header)
             options = BuildOptions.from_plain(told["options"])
             key = bytes.fromhex(told["key"])
-            return cls(program, told["name"], options, key, told["seconds"])
+            language = told["language"]
+            return cls(program, told["name"], options, key, told["seconds"], language)
         except (ValueError, TypeError, KeyError) as error:
             raise ExecutorError(
                 f"the job is not of this release of Twinjit: {error!r}. Install the same release "
@@ -98,9 +104,9 @@ def run(data: bytes) -> dict[str, Any]:
 
 
 def _compile(job: Job) -> bytes:
-    source = SourceBytes(job.program, job.name)
-    subject = LocalSubject(source, Clock(), stop_after(job.seconds), job.options)
-    key = job.options.key(subject.fingerprint, subject.resolved)
+    source = SourceBytes(job.program, job.name, job.language)
+    subject = open_local(source, Clock(), stop_after(job.seconds), job.options)
+    key = job.options.key(subject.fingerprint, subject.resolved, job.language)
     _check_key(key, job.key)
     return encode(subject.build(key))
 

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions, read_built
 from twinjit.clusters.job import Job
+from twinjit.confirmation import Verdict
+from twinjit.constants import Constants
 from twinjit.errors import (
     CompilationCancelledError,
     CompilationTimeoutError,
@@ -14,11 +16,13 @@ from twinjit.errors import (
     TwinjitError,
 )
 from twinjit.key import Key, frame
+from twinjit.llvm_subject import LlvmSubject
+from twinjit.lowering import ResolvedPipeline
 from twinjit.plain import error_from_plain
 from twinjit.report import Clock
-from twinjit.source import Source, SourceBytes
+from twinjit.source import Source
 from twinjit.stop import Stop
-from twinjit.subject import LocalSubject, bytecode_with_places
+from twinjit.subject import LocalSubject, open_local
 
 __all__ = ["LOOK_SECONDS", "Cluster", "RemoteBuilder", "lost_by"]
 
@@ -62,20 +66,57 @@ class RemoteBuilder:
 
     def open(self, source: Source, clock: Clock, stop: Stop) -> RemoteSubject:
         """Take a program for one call."""
-        return RemoteSubject(source, clock, stop, self._options, self._cluster)
+        local = open_local(source, clock, stop, self._options)
+        return RemoteSubject(local, clock, stop, self._options, self._cluster)
 
     def close(self) -> None:
         """Do nothing: the engine is the user's."""
 
 
-class RemoteSubject(LocalSubject):
-    """A program that a cluster compiles; see `Subject`."""
+class RemoteSubject:
+    """A program that is read here, and compiled by a cluster; see `Subject`."""
 
     def __init__(
-        self, source: Source, clock: Clock, stop: Stop, options: BuildOptions, cluster: Cluster
+        self,
+        local: LocalSubject | LlvmSubject,
+        clock: Clock,
+        stop: Stop,
+        options: BuildOptions,
+        cluster: Cluster,
     ) -> None:
-        super().__init__(source, clock, stop, options)
+        self.source: Source = local.source
+        self._local = local
+        self._clock = clock
+        self._stop = stop
+        self._options = options
         self._cluster = cluster
+
+    @property
+    def fingerprint(self) -> bytes | None:
+        """None for a program that has none."""
+        return self._local.fingerprint
+
+    @property
+    def why_unknown(self) -> str:
+        """Why it has no fingerprint."""
+        return self._local.why_unknown
+
+    @property
+    def resolved(self) -> ResolvedPipeline:
+        """The pipeline that it gets."""
+        return self._local.resolved
+
+    def constants(self) -> Constants:
+        """Return the large constants that the policy takes for parameters."""
+        return self._local.constants()
+
+    def judge(self, artifact: Artifact) -> Verdict:
+        """Say whether an artifact is of this very program."""
+        return self._local.judge(artifact)
+
+    def close(self) -> None:
+        """Let go of the program."""
+        self._local.close()
 
     def build(self, key: Key) -> Artifact:
         """Have it compiled; the program here is kept."""
@@ -95,17 +136,8 @@ class RemoteSubject(LocalSubject):
                 raise error
 
     def _job(self, key: Key) -> Job:
-        parts, seconds = frame(key.parts), self._stop.seconds_left
-        return Job(self._written(), self.source.name, self._options, parts, seconds)
-
-    def _written(self) -> bytes:
-        """Write the program down as bytecode, with the places that errors name."""
-        try:
-            return bytecode_with_places(self.program, self._options.policy)
-        except TwinjitError:
-            if isinstance(self.source, SourceBytes) and self.source.bundle is None:
-                return self.source.data
-            raise
+        program, name, seconds = self._local.written(), self.source.name, self._stop.seconds_left
+        return Job(program, name, self._options, frame(key.parts), seconds, self.source.language)
 
 
 def _error_in(answer: object) -> TwinjitError | None:

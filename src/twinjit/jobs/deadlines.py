@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -17,8 +18,8 @@ __all__ = ["DEADLINES", "Deadlines"]
 
 _LONGEST_WAIT = 3600.0  # seconds; the system takes no waits of many years
 
-# When, in what order it was added, for how many seconds it was. The future is its job's: one that
-# has ended shall not be kept, with its executable, until then.
+# When, its number in the order in which they were added, for how many seconds it was. The future is
+# its job's: one that has ended shall not be kept, with its executable, until then.
 _Entry = tuple[float, int, float, "weakref.ref[CompileFuture]"]
 
 
@@ -29,17 +30,23 @@ class Deadlines:
     """
 
     def __init__(self) -> None:
-        self._lock = fork_lock()  # guards all that `start_anew` makes, but for the queue itself
-        self._order = count()
+        self._lock = fork_lock()  # guards `_watcher`, and the last look at the news
+        self._numbers = count()
         self.start_anew()
         start_anew_in_children(self)
 
     def start_anew(self) -> None:
         """Forget the futures, which are those of the parent."""
-        self._unmet = 0  # futures with deadlines that have not ended
-        self._is_watched = False
-        # What is to be watched; None when there may be nothing left.
-        self._news: SimpleQueue[_Entry | None] = SimpleQueue()
+        # The thread, from before it starts until it has seen that nothing is left.
+        self._watcher: threading.Thread | None = None
+        # What is to be watched, and the numbers of what has ended, perhaps before it comes.
+        self._news: SimpleQueue[_Entry | int] = SimpleQueue()
+
+    @property
+    def is_own_thread(self) -> bool:
+        """Whether this is called in its thread."""
+        with self._lock:
+            return threading.current_thread() is self._watcher
 
     def add(self, future: CompileFuture, deadline: float, seconds: float) -> None:
         """Watch a future.
@@ -56,48 +63,66 @@ class Deadlines:
         RuntimeError
             If there is no thread to watch it.
         """
-        with self._lock:
-            self._unmet += 1
-            is_first = not self._is_watched
-            self._is_watched = True
-        self._news.put((deadline, next(self._order), seconds, weakref.ref(future)))
-        future.add_done_callback(self._count_ended)
-        if is_first:
-            self._start()
+        number = next(self._numbers)
+        # First: whatever gets in between, what is watched is known to end.
+        future.add_done_callback(partial(_tell_end, self._news, number))
+        self._news.put((deadline, number, seconds, weakref.ref(future)))
+        self._see_to_watcher()
 
-    def _start(self) -> None:
+    def _see_to_watcher(self) -> None:
+        thread = threading.Thread(target=self._watch, name="twinjit-deadlines")
         try:
-            threading.Thread(target=self._watch, name="twinjit-deadlines").start()
-        except RuntimeError:
             with self._lock:
-                self._is_watched = False
+                self._watcher = self._watcher or thread
+                is_first = self._watcher is thread
+            if is_first:
+                thread.start()
+        except BaseException:  # none is to be had, or an exception of a signal handler
+            with self._lock:
+                if self._watcher is thread and thread.ident is None:
+                    self._watcher = None  # if it starts all the same, see `_is_chosen`
             raise
 
-    def _count_ended(self, _: object) -> None:
+    def _is_chosen(self) -> bool:
+        """Whether the thread that has started is the one that watches."""
+        thread = threading.current_thread()
         with self._lock:
-            self._unmet -= 1
-            if self._unmet == 0:
-                self._news.put(None)
+            self._watcher = self._watcher or thread
+            return self._watcher is thread
 
     def _watch(self) -> None:
+        if not self._is_chosen():
+            return
         waiting: list[_Entry] = []
+        unmet: set[int] = set()  # numbers of futures that have not ended
         news = self._news
-        while True:
+        while unmet or not self._is_over(news):
             _fail_late(waiting)
             wait = waiting[0][0] - monotonic() if waiting else _LONGEST_WAIT
             try:
-                entry = news.get(timeout=min(max(0.0, wait), _LONGEST_WAIT))
+                each = news.get(timeout=min(max(0.0, wait), _LONGEST_WAIT))
             except Empty:
                 continue
-            if entry:
-                heappush(waiting, entry)
-            elif self._is_over():
-                return
+            if isinstance(each, int):
+                unmet.discard(each)
+            elif _has_not_ended(each):
+                heappush(waiting, each)
+                unmet.add(each[1])
 
-    def _is_over(self) -> bool:
+    def _is_over(self, news: SimpleQueue[_Entry | int]) -> bool:
         with self._lock:
-            self._is_watched = self._unmet > 0
-            return not self._is_watched
+            if news.empty():
+                self._watcher = None
+            return self._watcher is None
+
+
+def _tell_end(news: SimpleQueue[_Entry | int], number: int, _: object) -> None:
+    news.put(number)
+
+
+def _has_not_ended(entry: _Entry) -> bool:
+    future = entry[3]()
+    return future is not None and not future.done()
 
 
 def _fail_late(waiting: list[_Entry]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Generator
 from concurrent.futures import Future, InvalidStateError
@@ -77,10 +78,7 @@ class CompileFuture(Future[Executable]):
         except InvalidStateError:
             pass  # it was cancelled, or its time is over
         except BaseException as error:  # of a callback: it is not for whoever settles
-            thread = threading.current_thread()
-            threading.excepthook(
-                threading.ExceptHookArgs((type(error), error, error.__traceback__, thread))
-            )
+            _tell(error)
         self._leave()
 
     def settle_in_child(self, outcome: Executable | BaseException) -> None:
@@ -97,6 +95,17 @@ class CompileFuture(Future[Executable]):
         work, self._work = self._work, None
         if work:
             work.leave(self)
+
+
+def _tell(error: BaseException) -> None:
+    """Do what the interpreter does with an exception that ends a thread."""
+    thread = threading.current_thread()
+    try:
+        threading.excepthook(
+            threading.ExceptHookArgs((type(error), error, error.__traceback__, thread))
+        )
+    except BaseException as worse:  # the hook is the user's; the interpreter does the same
+        sys.__excepthook__(type(worse), worse, worse.__traceback__)
 
 
 def own_copy(error: BaseException) -> BaseException:

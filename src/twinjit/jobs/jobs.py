@@ -25,6 +25,10 @@ Compile = Callable[[SourceBytes, Clock, Stop, bytes | None], Executable]
 """Compiles a program, of which the last is the request that it was submitted with."""
 
 
+def _nothing() -> None:
+    pass
+
+
 class _Job:
     """A program to compile, for one or more futures. All but `stop` is guarded by its `Jobs`."""
 
@@ -34,7 +38,7 @@ class _Job:
         self.request = request
         self.stop = Stop()
         self.futures: list[CompileFuture] = []
-        self.priority: int | None = None  # of the most urgent; None until there is one
+        self.priority: int | None = None  # at which it is queued; None until it is
         self.is_running = False
         self.outcome: Executable | BaseException | None = None
 
@@ -96,40 +100,50 @@ class Jobs:
         ExecutorError
             If `close` was called, or no thread can be had.
         """
-        with self._lock:
-            if self._is_closed:
-                raise ExecutorError("the compiler is closed, and takes no more programs")
-            job, is_urgent = self._find(source, request, priority)
-            future = CompileFuture(job)
-            job.futures.append(future)
+        future: CompileFuture | None = None
         try:
-            if is_urgent:
-                self._pool.add(partial(self._run, job), priority)
+            with self._lock:
+                if self._is_closed:
+                    raise ExecutorError("the compiler is closed, and takes no more programs")
+                job = self._find(source, request)
+                future = CompileFuture(job)
+                job.futures.append(future)
+            self._queue(job, priority)
             if seconds is not None:
                 DEADLINES.add(future, monotonic() + seconds, seconds)
-        except BaseException as error:
-            future.cancel()
+        except BaseException as error:  # of a signal handler, too
+            self._withdraw_unwanted()
+            if future:
+                future.cancel()
             if isinstance(error, RuntimeError) and not isinstance(error, ExecutorError):
                 raise ExecutorError(f"there is no thread to watch the time: {error}") from error
             raise
         return future
 
-    def close(self, *, cancel: bool) -> None:
+    def close(self, *, cancel: bool, then: Callable[[], object] = _nothing) -> None:
         """Take no more, and wait for what there is, or cancel it; any number of times.
 
         In a callback of a future, it does not wait.
+
+        Parameters
+        ----------
+        then
+            Called once nothing is compiled any more, or this is interrupted.
         """
         with self._lock:
             self._is_closed = True
         if cancel:
             self.cancel_all()
-        if self._pool.is_own_thread:
+        if self._pool.is_own_thread or DEADLINES.is_own_thread:
+            self._pool.call_when_idle(then)
             return
         try:
             self._pool.wait()
         except BaseException:  # Ctrl-C
             self.cancel_all()
             raise
+        finally:
+            then()
 
     def shut(self) -> None:
         """Take no more, and cancel what there is."""
@@ -157,18 +171,35 @@ class Jobs:
             job.source = job.outcome = None
         job.stop.cancel()  # means nothing to one that has ended
 
-    def _find(self, source: SourceBytes, request: bytes | None, priority: int) -> tuple[_Job, bool]:
-        """Return the job for a program, and whether it has to be queued with that priority."""
+    def _find(self, source: SourceBytes, request: bytes | None) -> _Job:
+        """Return the job for a program; called with the lock."""
         job = self._by_request.get(request) if request else None
         if job is None:
             job = _Job(self, source, request)
             self._jobs[job] = None
             if request:
                 self._by_request[request] = job
-        is_urgent = not job.is_running and (job.priority is None or priority > job.priority)
-        if is_urgent:
-            job.priority = priority
-        return job, is_urgent
+        return job
+
+    def _queue(self, job: _Job, priority: int) -> None:
+        """Have a job wait for a thread, unless it does so as urgently, or runs.
+
+        Only then is it noted, so that whoever joins a job in between queues it as well: whoever
+        made it may have no thread for it. It runs once all the same.
+        """
+        with self._lock:
+            if job.is_running or (job.priority is not None and job.priority >= priority):
+                return
+        self._pool.add(partial(self._run, job), priority)
+        with self._lock:
+            job.priority = priority if job.priority is None else max(job.priority, priority)
+
+    def _withdraw_unwanted(self) -> None:
+        """Forget jobs that an exception has left without a future."""
+        with self._lock:
+            for job in [each for each in self._jobs if not each.futures]:
+                self._withdraw(job)
+                del self._jobs[job]
 
     def _run(self, job: _Job) -> None:
         with self._lock:

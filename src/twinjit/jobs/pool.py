@@ -40,6 +40,7 @@ class Pool:
         self._order = count()
         # From before they start until they have seen that there is no more work.
         self._threads: set[threading.Thread] = set()
+        self._afterwards: list[Callable[[], object]] = []  # to be called when there are none
 
     def add(self, work: Callable[[], None], priority: int) -> None:
         """Have something done after all of higher and of the same priority, and before others.
@@ -55,13 +56,13 @@ class Pool:
             If no thread can be had for it; it is not done then.
         """
         thread = threading.Thread(target=self._work, name="twinjit-compile")
-        with self._lock:
-            entry = (-priority, next(self._order), work)
-            heappush(self._waiting, entry)
-            if len(self._threads) >= self._most:
-                return
-            self._threads.add(thread)
+        entry = (-priority, next(self._order), work)
         try:
+            with self._lock:
+                heappush(self._waiting, entry)
+                if len(self._threads) >= self._most:
+                    return
+                self._threads.add(thread)
             thread.start()
         except RuntimeError as error:
             if not self._do_without(thread, entry):
@@ -75,6 +76,12 @@ class Pool:
         """Whether this is called in one of its threads."""
         with self._lock:
             return threading.current_thread() in self._threads
+
+    def call_when_idle(self, call: Callable[[], object]) -> None:
+        """Call something once there is no work: here, or in the thread that ends last."""
+        with self._lock:
+            self._afterwards.append(call)
+        self._call_if_idle()
 
     def wait(self) -> None:
         """Wait until there is no work; to be called in none of its threads."""
@@ -102,9 +109,20 @@ class Pool:
             return False
 
     def _work(self) -> None:
+        with self._lock:  # again, where an exception of a signal handler has ended `add`
+            self._threads.add(threading.current_thread())
         while work := self._next():
             work()
             del work  # which may hold much, while the next is waited for
+        self._call_if_idle()
+
+    def _call_if_idle(self) -> None:
+        with self._lock:
+            if self._threads:
+                return
+            calls, self._afterwards = self._afterwards, []
+        for call in calls:
+            call()
 
     def _next(self) -> Callable[[], None] | None:
         with self._lock:

@@ -264,10 +264,11 @@ class Group:
             if kind != "data" and name not in unit.cells:
                 self._check_type(member, unit, known[name])
         clock.lap("extract")
-        artifact, tier = self._compiler.find(bitcode, member.type, clock)
-        given = {name: self._symbols[name] for name in outside if name in self._symbols}
+        found = self._compiler.find(bitcode, clock)
+        given = dict(unit.given)
+        given |= {name: self._symbols[name] for name in outside if name in self._symbols}
         given |= self._bind_links(unit, links)
-        code = self._compiler.link(artifact, tier, given)
+        code = found.link(given)
         clock.lap("load")
         cells = (self._cell_of(unit, name) for _, kind, name in links if kind == "cell")
         member.callees = tuple(dict.fromkeys(cells))
@@ -324,7 +325,7 @@ class Group:
             if unit.data is None:
                 lazy = [name for name in unit.declared if name in self._public]
                 bitcode, links, symbols = unit.split.data(lazy)
-                given = {**self._symbols, **self._bind_links(unit, links)}
+                given = {**unit.given, **self._symbols, **self._bind_links(unit, links)}
                 exports = list(symbols.values())
                 unit.image = link_privately(bitcode, given, exports, self._options)
                 unit.data = {name: unit.image.exported(symbol) for name, symbol in symbols.items()}

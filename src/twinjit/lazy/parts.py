@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,22 +9,19 @@ from twinjit import machine
 from twinjit._native import _llvm
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
+from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.engine import Engine
-from twinjit.errors import UnfingerprintableError
-from twinjit.key import Key
-from twinjit.once import Once
 from twinjit.report import Clock, Tier
 from twinjit.request import RequestHasher
-from twinjit.signature import Signature, Value
+from twinjit.signature import Signature
 from twinjit.source import SourceBytes
+from twinjit.stop import Stop
+from twinjit.subject import Subject
 
-__all__ = ["LazyCode", "PartCompiler", "link_privately", "signature_of_type"]
+__all__ = ["FUNCTION", "Found", "LazyCode", "PartCompiler", "link_privately"]
 
 FUNCTION: str = _llvm.FUNCTION
 """What a part calls the function that it is of."""
-
-_DTYPES = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
-_INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 
 
 @dataclass(frozen=True)
@@ -66,30 +62,23 @@ class LazyCode:
             If the code is not what the signature describes.
         """
         described = replace(signature, name=name, slots=self.signature.slots)
-        return _llvm.Function(self.image, *described._native_description(), keeps, FUNCTION)
+        return _llvm.Function(
+            self.image, *described._native_description(), keeps=keeps, entry=FUNCTION
+        )
 
 
 class PartCompiler:
     """Looks parts up by keys of their own in the tiers of a compiler, and compiles what is new.
 
-    Artifacts are kept as they are, since each module links them to cells of its own.
-
-    Parameters
-    ----------
-    engine
-        Of the compiler.
+    A part is an LLVM program like any other, and compiled wherever the compiler's are. Its artifact
+    is kept as it is, since each module links it to cells of its own.
     """
 
     def __init__(self, engine: Engine) -> None:
-        options = engine.options
-        self._options = options
-        self._tiers = engine.tiers
-        self._index = engine.index
-        self._count = engine.count_part
-        self._hasher = RequestHasher([("lazy-part", "1"), *options.parts])
-        self._once = Once()
+        self._engine = engine
+        self._hasher = RequestHasher([("lazy-part", "1"), *engine.options.parts])
 
-    def find(self, bitcode: bytes, type_: str, clock: Clock) -> tuple[Artifact, Tier]:
+    def find(self, bitcode: bytes, clock: Clock) -> Found:
         """Return the artifact of a part, compiling it if it is new.
 
         Raises
@@ -97,36 +86,83 @@ class PartCompiler:
         CompilationError
             Or one of its subclasses, for one that cannot be compiled.
         """
-        found = self._find(bitcode, type_, clock)
-        self._count(found[1])
-        return found
-
-    def _find(self, bitcode: bytes, type_: str, clock: Clock) -> tuple[Artifact, Tier]:
-        request = self._hasher.of_source(SourceBytes(bitcode, "<lazy function>", "llvm"))
-        known = self._index.fetch(request)
-        found = self._tiers.find_artifact(known) if known else None
-        if found is not None:
-            return found
-        module = _llvm.parse_module(bitcode, "<lazy function>")
+        source = SourceBytes(bitcode, "<lazy function>", "llvm")
+        stop = Stop()
+        subject = self._engine.open_subject(source, clock, stop)
         try:
-            fingerprint = module.fingerprint(self._options.policy.text)
-        except UnfingerprintableError:
-            key = Key((("llvm-part", b""), *self._options.parts))
-            return self._build(bitcode, type_, key, clock), "compiled"
-        clock.lap("fingerprint")
-        key = Key((("llvm-part", fingerprint), *self._options.parts))
-        with self._once.turn(key.digest):
-            found = self._tiers.find_artifact(key.digest)
+            request = self._hasher.of_source(source)
+            found = self._find_by_request(request, subject)
             if found is None:
-                artifact = self._build(bitcode, type_, key, clock)
-                self._tiers.keep_artifact(artifact)
-                found = artifact, "compiled"
-        self._index.remember(request, key.digest)
-        self._index.publish(request, key.digest)
+                with self._engine.turns.of_request(request, stop) as outcome:
+                    if outcome in ("published", "freed", "timed out"):
+                        found = self._find_by_request(request, subject)
+                    if found is None:
+                        waits = outcome != "timed out"
+                        found = self._find_by_key(request, subject, stop, waits=waits)
+        finally:
+            subject.close()
+        self._engine.count_part(found.tier)
         return found
 
-    def link(self, artifact: Artifact, tier: Tier, given: Mapping[str, int]) -> LazyCode:
-        """Link a part's artifact.
+    def _find_by_request(self, request: bytes, subject: Subject) -> Found | None:
+        if self._engine.confirm == "always":
+            return None
+        known = self._engine.index.fetch(request)
+        found = self._engine.tiers.find_artifact(known) if known else None
+        return Found.of(*found, subject) if found else None
+
+    def _find_by_key(self, request: bytes, subject: Subject, stop: Stop, *, waits: bool) -> Found:
+        engine = self._engine
+        key = engine.options.key(subject.fingerprint, subject.resolved, "llvm")
+        if subject.fingerprint is None:
+            engine.count("uncacheable")
+            return Found.of(subject.build(key), "compiled", subject)
+        with engine.turns.of_key(key.digest, stop, waits=waits):
+            found = engine.tiers.find_artifact(key.digest)
+            if found is None or not self._is_confirmed(found[0], subject):
+                constants = subject.constants()
+                artifact = subject.build(key)
+                engine.tiers.keep_artifact(artifact)
+                made = Found(artifact, "compiled", constants)
+            else:
+                made = Found.of(*found, subject)
+            engine.index.remember(request, key.digest)
+            engine.index.publish(request, key.digest)
+        return made
+
+    def _is_confirmed(self, artifact: Artifact, subject: Subject) -> bool:
+        if self._engine.confirm != "always":
+            return True
+        verdict = subject.judge(artifact)
+        if verdict != "unknown":
+            self._engine.count(verdict)
+        return verdict == "confirmed"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A part's artifact.
+
+    Attributes
+    ----------
+    artifact, tier
+        And where it came from.
+    constants
+        The large constants of the part, if the artifact looks for any.
+    """
+
+    artifact: Artifact
+    tier: Tier
+    constants: Constants
+
+    @classmethod
+    def of(cls, artifact: Artifact, tier: Tier, subject: Subject) -> Found:
+        """Make it, with the constants of the part only where they are needed."""
+        is_needed = LiftedConstant.all_of(artifact)
+        return cls(artifact, tier, subject.constants() if is_needed else NO_CONSTANTS)
+
+    def link(self, given: Mapping[str, int]) -> LazyCode:
+        """Link the part.
 
         Raises
         ------
@@ -135,37 +171,16 @@ class PartCompiler:
         ArtifactError
             If it cannot be linked here.
         """
+        artifact = self.artifact
         machine.check_runs_here(artifact)
         signature = Signature.from_json(artifact.signatures[0])
         entries = [FUNCTION] if signature.slots else []
         object_code = artifact.object_code
+        bound = self.constants.bind(LiftedConstant.all_of(artifact))
         image = _llvm.load(
-            object_code, entries, (), artifact.key_digest, dict(given), exports=[FUNCTION]
+            object_code, entries, bound, artifact.key_digest, dict(given), [FUNCTION]
         )
-        return LazyCode(image, signature, artifact.key_digest, tier, len(object_code))
-
-    def _build(self, bitcode: bytes, type_: str, key: Key, clock: Clock) -> Artifact:
-        signature = signature_of_type(type_)
-        entries = [] if signature.uncallable else [FUNCTION]
-        target = self._options.target
-        object_code, slots, optimise, codegen = _llvm.emit(
-            bitcode,
-            entries,
-            target.triple,
-            target.cpu,
-            target.features,
-            self._options.opt_level,
-        )
-        if entries:
-            signature = signature.with_convention(slots[FUNCTION])
-        clock.split({"optimise": optimise, "codegen": codegen})
-        return Artifact.build(
-            key=key,
-            object_code=object_code,
-            signatures=[signature.to_json()],
-            report={"pipeline": "llvm", "phases": dict(clock.phases)},
-            target=machine.to_section(target),
-        )
+        return LazyCode(image, signature, artifact.key_digest, self.tier, len(object_code))
 
 
 def link_privately(
@@ -181,24 +196,3 @@ def link_privately(
     target = options.target
     object_code, *_ = _llvm.emit(bitcode, [], target.triple, target.cpu, target.features, 1)
     return _llvm.load(object_code, [], given=dict(given), exports=list(exports))
-
-
-def signature_of_type(type_: str) -> Signature:
-    """Tell from a function's type what Python passes."""
-    matched = re.fullmatch(r"(?:cc \d+ )?(\S+) \(([^()<>{}\[\]]*)\)", type_)
-    if not matched:
-        return Signature(FUNCTION, uncallable=f"its type is {type_}")
-    result, parameters = matched.groups()
-    arguments = tuple(_value(each) for each in parameters.split(", ") if each)
-    results = () if result == "void" else (_value(result),)
-    unknown = next((each for each in (*arguments, *results) if each.kind == "unsupported"), None)
-    why = f"Python cannot pass a value of type {unknown.text}" if unknown else ""
-    return Signature(FUNCTION, arguments, results, why)
-
-
-def _value(type_: str) -> Value:
-    if type_ == "ptr":
-        return Value("pointer", "ptr", type_)
-    if type_ in _INTEGERS or type_ in _DTYPES:
-        return Value("scalar", _DTYPES.get(type_, type_), type_)
-    return Value("unsupported", "", type_)

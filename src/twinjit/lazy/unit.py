@@ -44,6 +44,8 @@ class Unit:
         By symbol, where they are not what LLVM's types tell.
     cells
         Cells of the functions that it defines, by symbol.
+    given
+        Addresses of external symbols that it means.
     data
         Addresses of its variables by symbol; None as long as nobody needed one.
     image
@@ -55,6 +57,7 @@ class Unit:
     declared: Mapping[str, UnitFunction]
     signatures: Mapping[str, Signature] = field(default_factory=dict)
     cells: dict[str, int] = field(default_factory=dict)
+    given: Mapping[str, int] = field(default_factory=dict)
     data: Mapping[str, int] | None = None
     image: _llvm.Image | None = None
 
@@ -82,7 +85,9 @@ class Unit:
             if signatures is not None:
                 is_public = symbol in signatures
             group[symbol] = UnitFunction(symbol, type_, is_public)
-        return cls(split, defined, declared, signatures or {})
+        # What MLIR's lowerings allocate with has no way to fail; LLVM IR means the C library's.
+        given = {"malloc": _llvm.malloc_address()} if signatures is None else {}
+        return cls(split, defined, declared, signatures or {}, given=given)
 
     def public(self) -> Iterator[UnitFunction]:
         """Give the functions that others may call."""

@@ -57,6 +57,7 @@ def _save(reproducer: Reproducer, folder: str | None) -> tuple[str | None, str]:
         return None, ""
     try:
         path = save_reproducer(reproducer, folder)
-    except OSError as error:
+    # Of a process that can open no file, modules cannot be imported either.
+    except (OSError, ImportError) as error:
         return None, f"; its reproducer cannot be saved: {error}"
     return path, f"; to have it crash again: twinjit reproduce-crash {path}"

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from twinjit.errors import ExecutorError
+from twinjit.forks import held_off
 from twinjit.settings import environment_of_workers
 
 __all__ = ["start_python"]
@@ -59,6 +60,7 @@ def start_python(
         with ExitStack() as held:
             passed = [_moved_up(each, held) for each in descriptors]
             bytecode = ["-B"] if sys.dont_write_bytecode else []
+            held.enter_context(held_off())  # a child would keep descriptors open
             return subprocess.Popen(  # noqa: S603 -- Python, with nothing of the user's
                 [python, "-s", *bytecode, "-c", _BOOTSTRAP, _to_tell(module, passed)],
                 pass_fds=passed,
@@ -72,7 +74,8 @@ def _to_tell(module: str, descriptors: Sequence[int]) -> str:
     package = sys.modules[__name__.partition(".")[0]]
     return json.dumps(
         {
-            "path": [each for each in sys.path if os.path.isabs(each)],
+            # What is no text, Python passes over.
+            "path": [each for each in sys.path if isinstance(each, str) and os.path.isabs(each)],
             "file": package.__file__,
             "folders": list(package.__path__),
             "module": module,

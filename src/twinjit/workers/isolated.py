@@ -6,6 +6,7 @@ The process is a fresh one, which takes some 0.3 s to start; `one_job` is what i
 from __future__ import annotations
 
 import subprocess
+import threading
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -73,7 +74,7 @@ def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | 
     text = job.to_json()
     try:
         answer, _ = process.communicate(
-            b"%d\n" % len(text) + text + job.source.data, timeout=timeout
+            b"%d\n" % len(text) + text + job.source.data, timeout=_waitable(timeout)
         )
     except subprocess.TimeoutExpired:
         raise CompilationTimeoutError(
@@ -82,6 +83,11 @@ def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | 
     finally:
         process.kill()  # nothing where it has ended
     return answer
+
+
+def _waitable(seconds: float | None) -> float | None:
+    """Give what the system can wait for: not centuries."""
+    return None if seconds is None or seconds > threading.TIMEOUT_MAX else seconds
 
 
 def _judge(code: int, page: CrashPage, answer: bytes, output: str) -> Isolated:

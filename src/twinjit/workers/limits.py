@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 from dataclasses import dataclass
 
 __all__ = ["STACK_BYTES", "Limits", "resident_bytes", "set_soft_limit"]
@@ -67,7 +68,7 @@ def _statm(place: int) -> int:
 def set_soft_limit(kind: int, wanted: int | None) -> None:
     """Set a limit of this process, at most to the hard one; None for that."""
     _, hard = resource.getrlimit(kind)
-    if wanted is None:
+    if wanted is None or wanted > sys.maxsize:  # which no number of the system's can say
         wanted = hard
     elif hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)

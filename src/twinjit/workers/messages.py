@@ -21,7 +21,7 @@ __all__ = ["BrokenMessage", "Message", "receive", "send"]
 # Nothing that a message holds is run or unpickled. What a worker sends may be anything: the memory
 # of one that is about to crash can be damaged before.
 _SIZE = Struct("<I")
-_HEADER_LIMIT = 64 << 20  # diagnostics quote lines of programs
+_HEADER_LIMIT = 1 << 30  # diagnostics quote lines of programs, several times
 _SECTION_LIMIT = 1 << 32
 _CHUNK = 1 << 20
 

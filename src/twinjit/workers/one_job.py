@@ -13,7 +13,7 @@ import sys
 from twinjit.errors import TwinjitError
 from twinjit.report import Clock
 from twinjit.stop import stop_after
-from twinjit.subject import LocalSubject
+from twinjit.subject import open_local
 from twinjit.workers.page import ending_on_memory_error, install
 from twinjit.workers.protocol import LIVE
 from twinjit.workers.reproducer import Reproducer
@@ -39,10 +39,11 @@ def _read() -> Reproducer:
 
 
 def _compile(job: Reproducer) -> bytes:
-    kind = WrittenSubject if job.source.name == LIVE else LocalSubject
-    subject = kind(job.source, Clock(), stop_after(None), job.options)
+    open_ = WrittenSubject if job.source.name == LIVE else open_local
+    subject = open_(job.source, Clock(), stop_after(None), job.options)
     try:
-        subject.build(job.options.key(subject.fingerprint, subject.resolved))
+        language = job.source.language
+        subject.build(job.options.key(subject.fingerprint, subject.resolved, language))
     except TwinjitError as error:
         return b"\1" + str(error).encode(errors="backslashreplace")
     return b"\0"

@@ -43,6 +43,10 @@ class _State:
     def count(self) -> int:
         return len(self.idle) + len(self.lent) + len(self.starting)
 
+    def serves(self, thread: int) -> bool:
+        """Whether a thread has a worker, or will: a signal handler may want another meanwhile."""
+        return thread in self.lent.values() or any(each.thread == thread for each in self.starting)
+
 
 class Pool:
     """Lends workers to threads: whichever was used last, and new ones up to a limit.
@@ -78,21 +82,24 @@ class Pool:
         """End all processes if this was the last user."""
         with self._lock:
             self._users.discard(user)
-            is_last = not self._users
-        if is_last:
-            self.end()
+            # At once: whoever joins from now on has processes of its own.
+            state = None if self._users else self._let_go()
+        if state:
+            _end(state)
 
     def end(self) -> None:
         """End all processes. Whoever compiles in one is told so; a new call starts new ones."""
         with self._lock:
-            state, self._state = self._state, _State()
-            for worker in state.lent:
-                worker.kill("its compiler was closed meanwhile")  # closed by its thread
-            self._wake(state)
-        for worker in state.idle:
-            worker.end()
-        if state.zygote:
-            state.zygote.end()
+            state = self._let_go()
+        _end(state)
+
+    def _let_go(self) -> _State:
+        """Start anew; called with the lock. What is returned is to be ended without it."""
+        state, self._state = self._state, _State()
+        for worker in state.lent:
+            worker.kill("its compiler was closed meanwhile")  # closed by its thread
+        self._wake(state)
+        return state
 
     def borrow(self, limit: int, check: Check) -> Worker:
         """Wait for a worker.
@@ -150,7 +157,7 @@ class Pool:
             worker = state.idle.pop()
             state.lent[worker] = turn.thread
             return worker
-        if state.count < limit or turn.thread in state.lent.values():
+        if state.count < limit or state.serves(turn.thread):
             state.starting.add(turn)
         else:
             state.waiting.append(turn)
@@ -176,9 +183,12 @@ class Pool:
                     return turn.queue.get(timeout=_LOOK_SECONDS)
                 except Empty:
                     check()
-                # A child that was forked meanwhile; or a thread lost a worker to an exception.
-                if state is not self._state or state.count < limit:
-                    return None
+                with self._lock:
+                    # A child that was forked meanwhile; or a thread lost a worker to an exception;
+                    # or this one was given a worker where a signal handler has interrupted it.
+                    is_stale = state is not self._state or state.count < limit
+                    if is_stale or state.serves(turn.thread):
+                        return None
         finally:
             with self._lock:
                 if turn in state.waiting:
@@ -214,6 +224,7 @@ class Pool:
                 state.lent[worker] = threading.get_ident()
         if not is_current:
             worker.abandon()
+            check()
             raise ForkError("this process was forked, or its compilers closed, meanwhile")
         try:
             worker.await_start(check)
@@ -254,6 +265,13 @@ class Pool:
         if is_current:
             zygote.end()
         return why
+
+
+def _end(state: _State) -> None:
+    for worker in state.idle:
+        worker.end()
+    if state.zygote:
+        state.zygote.end()
 
 
 POOL = Pool()

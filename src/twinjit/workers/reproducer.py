@@ -183,18 +183,20 @@ _LATEST = 253_402_300_799  # the end of the year 9999
 
 
 def _versions() -> dict[str, str]:
+    versions = {"llvm": _llvm.LLVM_VERSION, "python": platform.python_version()}
+    try:
+        return {"twinjit": _release(), **versions, "system": platform.platform()}
+    except (OSError, ImportError):  # this process can open no file: it cannot save them, either
+        return versions
+
+
+def _release() -> str:
     with held_off():
         from importlib import metadata  # 10 ms, which `import twinjit` must not take
     try:
-        release = metadata.version("twinjit")
+        return metadata.version("twinjit")
     except metadata.PackageNotFoundError:
-        release = "not installed"
-    return {
-        "twinjit": release,
-        "llvm": _llvm.LLVM_VERSION,
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
+        return "not installed"
 
 
 def _source(told: Fields, program: bytes) -> SourceBytes:

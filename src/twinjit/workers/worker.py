@@ -16,10 +16,11 @@ from twinjit.build import BuildOptions
 from twinjit.constants import NO_CONSTANTS
 from twinjit.errors import TwinjitError
 from twinjit.key import Key
+from twinjit.llvm_subject import LlvmSubject
 from twinjit.plain import error_to_plain
 from twinjit.report import Clock
 from twinjit.stop import Stop
-from twinjit.subject import LocalSubject
+from twinjit.subject import LocalSubject, open_local
 from twinjit.workers import protocol
 from twinjit.workers.limits import Limits, resident_bytes, set_soft_limit
 from twinjit.workers.messages import Message, receive, send
@@ -39,22 +40,24 @@ _OUTPUT_LIMIT = 16 << 20  # bytes that it may write to its standard error, which
 class _Worker:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
-        self._subject: LocalSubject | None = None
+        self._subject: LocalSubject | LlvmSubject | None = None
         self._clock = Clock()
         self._programs = 0
         self._first_resident = resident_bytes()
 
     def serve(self) -> None:
-        while message := receive(self._channel, self._wait):
-            send(self._channel, self._answer(message), self._wait)
+        with ending_on_memory_error():  # what is sent and received takes memory, too
+            while message := receive(self._channel, self._wait):
+                send(self._channel, self._answer(message), self._wait)
 
     def _wait(self, writing: bool) -> None:
         select.select([] if writing else [self._channel], [self._channel] if writing else [], [])
 
     def _answer(self, message: Message) -> Message:
         try:
-            with ending_on_memory_error():
-                return self._done(message.header, message.sections)
+            return self._done(message.header, message.sections)
+        except MemoryError:
+            raise
         except TwinjitError as error:
             return Message({"error": error_to_plain(error)})
         except Exception:
@@ -80,9 +83,9 @@ class _Worker:
         _enter(header["directory"])
         options = BuildOptions.from_plain(header["options"])
         source = protocol.source_from_plain(header["source"], program)
-        kind = WrittenSubject if header["source"]["is_live"] else LocalSubject
+        open_ = WrittenSubject if header["source"]["is_live"] else open_local
         self._clock = Clock()
-        self._subject = subject = kind(source, self._clock, Stop(), options)
+        self._subject = subject = open_(source, self._clock, Stop(), options)
         fingerprint = subject.fingerprint
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         answer = {
@@ -103,13 +106,13 @@ class _Worker:
         growth = resident_bytes() - self._first_resident
         return self._programs >= _MOST_PROGRAMS or growth > _MOST_GROWTH
 
-    def _program(self) -> LocalSubject:
+    def _program(self) -> LocalSubject | LlvmSubject:
         if self._subject is None:
             raise LookupError("there is no program")
         return self._subject
 
 
-def _resolution(subject: LocalSubject) -> dict[str, Any]:
+def _resolution(subject: LocalSubject | LlvmSubject) -> dict[str, Any]:
     try:
         return {"resolved": protocol.resolved_to_plain(subject.resolved)}
     except TwinjitError as error:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from twinjit.errors import ExecutorError, ForkError
+from twinjit.forks import held_off
 from twinjit.toolchain import TOOLCHAIN
 from twinjit.workers.ending import Ending
 from twinjit.workers.messages import BrokenMessage, Message, receive, send
@@ -72,7 +73,8 @@ class Worker:
         OSError
             If this process can have no more descriptors.
         """
-        with ExitStack() as theirs:
+        # A child forked in between would keep `theirs` open, and nobody be told of a worker's end.
+        with held_off(), ExitStack() as theirs:
             with ExitStack() as undo:
                 channel, channel_there = _pair(undo, theirs, socket.SOCK_STREAM)
                 reports, reports_there = _pair(undo, theirs, socket.SOCK_SEQPACKET)

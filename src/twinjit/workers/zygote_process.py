@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+from contextlib import ExitStack, suppress
 
 from twinjit.errors import ExecutorError
 from twinjit.workers.interpreter import start_python
@@ -23,11 +24,15 @@ class Zygote:
     """The process that workers are forked from.
 
     Requests can be made as soon as this object exists; they are met once `launch` has been called.
+    Its descriptors go with the object: threads may be using them when another one ends it.
     """
 
     def __init__(self) -> None:
-        self._control, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._held = ExitStack()
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control, self._theirs = map(self._held.enter_context, pair)
         self._output = Output("twinjit-zygote")
+        self._held.callback(self._output.close)
         self._process: subprocess.Popen[bytes] | None = None
 
     def launch(self) -> None:
@@ -92,22 +97,20 @@ class Zygote:
 
     def end(self) -> None:
         """End the process, and with it all workers; any number of times."""
-        self._control.close()
+        with suppress(OSError):  # it is closed in a forked child
+            self._control.shutdown(socket.SHUT_RDWR)
         if self._process:
             try:
                 self._process.wait(_END_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        self._close()
 
     def abandon(self) -> None:
         """Let go of it in a forked child, whose it is not."""
         if self._process:
             self._process.returncode = 0  # nobody here can wait for it
-        self._close()
+        self._held.close()
 
-    def _close(self) -> None:
-        self._control.close()
-        self._theirs.close()
-        self._output.close()
+    def __del__(self) -> None:
+        self._held.close()
