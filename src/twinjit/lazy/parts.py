@@ -62,9 +62,7 @@ class LazyCode:
             If the code is not what the signature describes.
         """
         described = replace(signature, name=name, slots=self.signature.slots)
-        return _llvm.Function(
-            self.image, *described._native_description(), keeps=keeps, entry=FUNCTION
-        )
+        return described.bind(self.image, keeps, FUNCTION)
 
 
 class PartCompiler:
