@@ -26,6 +26,7 @@ NAMES = (
     "parallel",
     "tiers",
     "lazy",
+    "library",
     "soak",
 )
 

@@ -45,14 +45,16 @@ def test_a_context_is_made_when_there_is_none_and_kept() -> None:
     first = parse(EMPTY)
     leased = changes(before)
     size = leased.pop("leased_bytes")
+    assert 1 * MEGABYTE < size < 4 * MEGABYTE
     assert leased == {"leased": 1, "made": 1}
     del first
     kept = changes(before)
     assert (kept.pop("idle"), kept.pop("made")) == (1, 1)
     assert 1 * MEGABYTE < size <= kept.pop("idle_bytes") < 4 * MEGABYTE
     assert not kept
+    held = _mlir.pool_stats()["idle_bytes"]
     second = parse(EMPTY)
-    assert changes(before) == {"leased": 1, "leased_bytes": size, "made": 1}
+    assert changes(before) == {"leased": 1, "made": 1, "leased_bytes": held}
     del second
 
 
@@ -169,6 +171,48 @@ def test_what_idle_contexts_hold_is_about_what_is_told() -> None:
         """)
     )
     assert 0.8 < ratio < 1.2
+
+
+@pytest.mark.parametrize("kind", ["constants", "types", "operations"])
+def test_memory_tells_what_contexts_hold(kind: str) -> None:
+    """Within a tenth, after programs that leave much behind, and their fingerprints."""
+    told, held = map(
+        int,
+        in_new_process(f"""if True:
+            import gc
+            import twinjit
+            from twinjit.resident import heap
+
+            def program(seed):
+                if {kind!r} == "constants":
+                    body = "".join(f"%c{{i}} = arith.constant dense<{{seed}}{{i:04}}.5> : "
+                        f"tensor<{{4 + seed % 7}}x{{3 + i % 5}}xf32>\\n" for i in range(200))
+                elif {kind!r} == "types":
+                    body = "".join(f"%m{{i}} = memref.alloca() : memref<{{i + 1}}x{{seed}}xf32>\\n"
+                        for i in range(100))
+                else:
+                    body = "".join(f"%x{{i + 1}} = arith.addi %x{{i}}, %x{{i}} : i64\\n"
+                        for i in range(2000))
+                return f"func.func @f{{seed}}(%x0: i64) {{{{ {{body}} return }}}}"
+
+            def used():
+                gc.collect()
+                now = heap()
+                return now.in_heaps + now.mapped
+
+            compiler = twinjit.Compiler(cache=False, shared=False, opt_level=1)
+            compiler.compile(program(1))
+            twinjit.release_contexts()
+            for seed in range(2, 42):
+                compiler.compile(program(seed))
+            compiler.clear_memory()
+            told, before = compiler.memory().contexts, used()
+            twinjit.release_contexts()
+            print(told, before - used())
+        """).split(),
+    )
+    assert 0.9 * held < told < 1.1 * held
+    assert held > 2 * MEGABYTE
 
 
 def test_report_22_no_thread_pools() -> None:

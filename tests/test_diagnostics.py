@@ -67,16 +67,23 @@ CALLED = Diagnostic("note", "called from here", "b.py", 3, 4)
             1,
             2,
             "op",
-            (
-                Diagnostic(
-                    "note",
-                    "called from here",
-                    "b.py",
-                    3,
-                    4,
-                    notes=(Diagnostic("note", "called from here", "c.py", 5, 6),),
-                ),
-            ),
+            (CALLED, Diagnostic("note", "called from here", "c.py", 5, 6)),
+        ),
+        (
+            'callsite(callsite("a.py":1:2 at "b.py":3:4) at "c.py":5:6)',
+            "a.py",
+            1,
+            2,
+            "",
+            (CALLED, Diagnostic("note", "called from here", "c.py", 5, 6)),
+        ),
+        (
+            'fused[unknown, callsite("op" at "b.py":3:4), "a.py":1:2]',
+            "a.py",
+            1,
+            2,
+            "op",
+            (CALLED,),
         ),
         ('fused[unknown, "a.py":1:2, "b.py":3:4]', "a.py", 1, 2, "", ()),
         ('fused<"why">["a.py":1:2]', "a.py", 1, 2, "", ()),
@@ -90,6 +97,31 @@ def test_places(
     (found,) = refused(text).diagnostics
     assert (found.file, found.line, found.column, found.name) == (file, line, column, name)
     assert found.notes == notes
+
+
+@pytest.mark.parametrize("inner", ["callee", "caller"])
+@pytest.mark.parametrize("executor", ["thread", "process"])
+def test_callers_are_told_however_many(inner: str, executor: str) -> None:
+    lines = ['#l0 = loc("a.py":1:1)']
+    for n in range(1, 3000):
+        here = f'"b.py":{n}:1'
+        call = f"#l{n - 1} at {here}" if inner == "callee" else f"{here} at #l{n - 1}"
+        lines.append(f"#l{n} = loc(callsite({call}))")
+    text = "\n".join([*lines, 'func.func @f() -> i32 { "func.return"() : () -> () loc(#l2999) }'])
+    error = refused(text, executor=executor)
+    (found,) = error.diagnostics
+    order = range(1, 1000) if inner == "callee" else range(2998, 1999, -1)
+    assert [note.line for note in found.notes] == list(order)
+    assert not any(note.notes for note in found.notes)
+    assert str(error).count("called from here") == len(found.notes)
+
+
+def test_locations_that_share_parts_end() -> None:
+    for kind in ("callsite(#l{0} at #l{0})", 'fused["x"(#l{0}), "y"(#l{0})]'):
+        lines = ["#l0 = loc(unknown)", *(f"#l{n + 1} = loc({kind.format(n)})" for n in range(60))]
+        text = 'func.func @f() -> i32 { "func.return"() : () -> () loc(#l60) }'
+        (found,) = refused("\n".join([*lines, text])).diagnostics
+        assert len(found.notes) < 1000
 
 
 def test_a_name_is_told() -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import copy
 import copyreg
 import json
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 
@@ -61,6 +63,22 @@ def test_a_class_of_others_goes_as_the_nearest() -> None:
     assert type(error_from_plain(error_to_plain(Mine("x")))) is ParseError
 
 
+def _with(diagnostic: Diagnostic, **fields: object) -> dict[str, Any]:
+    return {
+        "class": "ParseError",
+        "message": "",
+        "diagnostics": [{**asdict(diagnostic), **fields}],
+        "attributes": {},
+    }
+
+
+def _nested(depth: int) -> list[dict[str, Any]]:
+    notes: list[dict[str, Any]] = []
+    for _ in range(depth):
+        notes = [{**asdict(Diagnostic("note", "x")), "notes": notes}]
+    return notes
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -73,11 +91,25 @@ def test_a_class_of_others_goes_as_the_nearest() -> None:
         {"class": "ParseError", "message": "", "diagnostics": None},
         {"class": "ParseError", "message": "", "diagnostics": [], "attributes": {"x": 1}},
         {"class": ["ParseError"], "message": "", "diagnostics": [], "attributes": {}},
+        {"class": "ParseError", "message": 5, "diagnostics": [], "attributes": {}},
+        {"class": "ParseError", "message": "", "diagnostics": [], "attributes": []},
+        {"class": "CompilerCrashed", "message": "", "diagnostics": [], "attributes": {"phase": 5}},
+        _with(Diagnostic("error", "x"), line="1"),
+        _with(Diagnostic("error", "x"), message=None),
+        _with(Diagnostic("error", "x"), notes="none"),
+        _with(Diagnostic("error", "x"), notes=[3]),
+        _with(Diagnostic("error", "x"), notes=_nested(5000)),
     ],
 )
 def test_what_is_none(data: object) -> None:
     with pytest.raises(ValueError, match="not an error"):
-        error_from_plain(data)  # type: ignore[arg-type]
+        error_from_plain(data)
+
+
+def test_notes_of_python_are_left_behind() -> None:
+    error = ParseError("x")
+    error.__dict__["__notes__"] = ["what add_note() keeps"]
+    assert vars(error_from_plain(error_to_plain(error))) == vars(ParseError("x"))
 
 
 def test_attributes_of_a_crash() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import twinjit
+from tests.threads import at_once
 from twinjit.errors import ConfigError, ObservationWarning, ParseError
 
 ADD = """func.func @add(%x: i64) -> i64 {{
@@ -133,10 +135,45 @@ def test_places_that_cannot_be(tmp_path: Path, place: str) -> None:
         twinjit.Compiler(cache=False, trace=tmp_path / place)
 
 
-@pytest.mark.parametrize("trace", [True, False, 5, ""])
-def test_what_is_no_path(trace: object) -> None:
-    with pytest.raises(ConfigError, match=r"trace is .*; give the path of a file, or None"):
-        twinjit.Compiler(cache=False, trace=trace)  # type: ignore[arg-type]
+@pytest.mark.parametrize("place", ["a\0b", b"trace.json", 5, True, False, ""])
+def test_what_is_no_path(place: Any) -> None:
+    with pytest.raises(ConfigError, match=r"trace is .*; give the path of a file"):
+        twinjit.Compiler(cache=False, trace=place)
+
+
+def test_a_pipe_without_a_reader(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        twinjit.Compiler(cache=False, trace=tmp_path / "pipe")
+
+
+def test_compilers_that_begin_at_once_begin_one_file(tmp_path: Path) -> None:
+    for number in range(20):
+        path = tmp_path / f"{number}.json"
+
+        def begin(_: int, path: Path = path) -> None:
+            twinjit.Compiler(cache=False, trace=path).compile(ADD.format(k=1))
+
+        at_once(begin, 6)
+        events = read(path)
+        assert [event["name"] for event in events].count("process_name") == 1
+        assert len(calls(events)) == 6
+
+
+def test_files_are_closed_with_their_last_compiler_and_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text("of another process")
+    before = len(os.listdir("/proc/self/fd"))
+    for k in range(3):
+        compiler = twinjit.Compiler(cache=False, trace=path)
+        compiler.compile(ADD.format(k=k))
+        del compiler
+        gc.collect()
+        assert len(os.listdir("/proc/self/fd")) == before
+    assert len(calls(read(path))) == 3
+    path.unlink()
+    twinjit.Compiler(cache=False, trace=path).compile(ADD.format(k=4))
+    assert len(calls(read(path))) == 1
 
 
 def test_a_full_disk_ends_the_trace_alone() -> None:

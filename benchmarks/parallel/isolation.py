@@ -19,6 +19,7 @@ from twinjit.errors import (
 from twinjit.report import Clock
 from twinjit.source import open_source
 from twinjit.stop import Stop
+from twinjit.workers.answers import read_end
 from twinjit.workers.messages import Message
 from twinjit.workers.pool import POOL
 
@@ -120,7 +121,7 @@ def _round_trip(count: int) -> float:
     worker = POOL.borrow(1, lambda: None)
     start = time.perf_counter()
     for _ in range(count):
-        worker.exchange(Message({"do": "end"}), lambda: None)
+        worker.exchange(Message({"do": "end"}), lambda: None, read_end)
     seconds = (time.perf_counter() - start) / count
     POOL.give_back(worker, 1)
     return seconds

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ size_t pageSize() {
 FreePages::FreePages(PageRange all, size_t &holes) : holes(holes), largest(all.size) {
   if (!all.size)
     return;
-  extents[all.begin] = {all.size, true};
+  extents[all.begin] = {all.size, true, false};
   ++holes;
 }
 
@@ -76,9 +77,11 @@ PageRange FreePages::open(size_t minimum, size_t wanted) {
   PageRange opened{begin, std::min(extent.size, wanted)};
   if (mprotect(opened.begin, opened.size, PROT_READ | PROT_WRITE) != 0)
     return {};
+  if (extent.isDirty)
+    std::memset(opened.begin, 0, opened.size);
   extents.erase(found);
   if (opened.size < extent.size)
-    extents[begin + opened.size] = {extent.size - opened.size, extent.isClosed};
+    extents[begin + opened.size] = {extent.size - opened.size, extent.isClosed, extent.isDirty};
   else
     holes -= extent.isClosed;
   return opened;
@@ -96,24 +99,29 @@ void FreePages::give(PageRange pages) {
   };
   bool mayClose = holes < kMaxHoles || isClosedBeside(before) || isClosedBeside(next);
   bool isClosed = mayClose && close(pages);
-  if (!isClosed)
-    // It fails where the process has locked its memory: the pages then stay as they are.
-    madvise(pages.begin, pages.size, MADV_DONTNEED);
+  // It fails where the process has locked its memory: the pages then stay as they are.
+  bool isDirty = !isClosed && madvise(pages.begin, pages.size, MADV_DONTNEED) != 0;
+  Extent freed = {pages.size, isClosed, isDirty};
   for (auto beside : {before, next})
     if (beside != extents.end())
-      absorb(beside, pages, isClosed);
-  extents[pages.begin] = {pages.size, isClosed};
+      absorb(beside, pages.begin, freed);
+  extents[pages.begin] = freed;
   holes += isClosed;
-  largest = std::max(largest, pages.size);
+  largest = std::max(largest, freed.size);
 }
 
 /// Join free pages with an extent beside them, where both are, or can be made, alike.
-void FreePages::absorb(Extents::iterator beside, PageRange &pages, bool isClosed) {
-  auto [begin, extent] = *beside;
-  if (extent.isClosed != isClosed && !(isClosed && close({begin, extent.size})))
-    return;
+void FreePages::absorb(Extents::iterator beside, char *&begin, Extent &freed) {
+  auto [besideBegin, extent] = *beside;
+  if (extent.isClosed != freed.isClosed) {
+    if (!freed.isClosed || !close({besideBegin, extent.size}))
+      return;
+    extent.isDirty = false;
+  }
   holes -= extent.isClosed;
-  pages = {std::min(begin, pages.begin), extent.size + pages.size};
+  begin = std::min(besideBegin, begin);
+  freed.size += extent.size;
+  freed.isDirty |= extent.isDirty;
   extents.erase(beside);
 }
 

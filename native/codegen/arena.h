@@ -52,11 +52,12 @@ private:
   struct Extent {
     size_t size;
     bool isClosed; // inaccessible
+    bool isDirty;  // still has what it held
   };
   using Extents = std::map<char *, Extent>; // by their first byte
 
   PageRange open(size_t minimum, size_t wanted);
-  void absorb(Extents::iterator beside, PageRange &pages, bool isClosed);
+  void absorb(Extents::iterator beside, char *&begin, Extent &freed);
 
   size_t &holes;
   Extents extents;

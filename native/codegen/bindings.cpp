@@ -165,6 +165,9 @@ void bind(nb::module_ &module); // native/lazy/bindings.cpp
 namespace twinjit::forks {
 void bind(nb::module_ &module); // native/forks/bindings.cpp
 }
+namespace twinjit::library {
+void bind(nb::module_ &module); // native/library/bindings.cpp
+}
 namespace twinjit::crash {
 void bind(nb::module_ &module); // native/crash/bindings.cpp
 }
@@ -227,8 +230,10 @@ NB_MODULE(_llvm, m) {
   nb::class_<Image>(m, "Image",
                     "Object code linked into this process; unmapped with its last reference.")
       .def_prop_ro("size", &Image::size, "Mapped memory in bytes.")
-      .def_prop_ro("perf_trouble", &Image::perfTrouble,
-                   "What went wrong when perf was told of the code; empty for nothing.")
+      .def_prop_ro(
+          "perf_trouble", [](const Image &image) { return decoded(image.perfTrouble()); },
+          nb::sig("def perf_trouble(self) -> str"),
+          "What went wrong when perf was told of the code; empty for nothing.")
       .def_prop_ro("can_fail", &Image::canFail,
                    "Whether the code can stop a call, by a failed assertion or allocation.")
       .def(
@@ -271,8 +276,9 @@ NB_MODULE(_llvm, m) {
 
   m.def(
       "tell_profilers",
-      [](bool perfMap, bool jitDump, bool gdb, const std::string &jitDumpBase) {
-        tellProfilers({perfMap, jitDump, gdb}, jitDumpBase);
+      [](bool perfMap, bool jitDump, bool gdb, const nb::bytes &jitDumpBase) {
+        tellProfilers({perfMap, jitDump, gdb},
+                      std::string(jitDumpBase.c_str(), jitDumpBase.size()));
       },
       "perf_map"_a, "jit_dump"_a, "gdb"_a, "jit_dump_base"_a,
       "Tell perf (by /tmp/perf-PID.map, by a file below a directory) or gdb of all code that is "
@@ -288,4 +294,5 @@ NB_MODULE(_llvm, m) {
   call::bind(m);
   llvmir::bind(m);
   lazy::bind(m);
+  library::bind(m);
 }

@@ -76,8 +76,8 @@ void putLoad(std::string &into, const ObservedFunction &function, const std::str
 } // namespace
 
 std::string JitDump::open(const std::string &base) {
-  if (base.empty())
-    return "there is no home directory to put it in; set JITDUMPDIR to a directory";
+  if (!llvm::sys::fs::is_directory(base))
+    return base + " is not a directory that can be used; set JITDUMPDIR to one";
   std::string trouble = makeDirectory(base);
   if (trouble.empty())
     trouble = file.open(path);

@@ -65,6 +65,18 @@ bool isWorthKeeping(const Arenas &arenas, const Arena *arena) {
          });
 }
 
+/// As below, of an arena that is made for it.
+Arena *takeOfNew(Arenas &arenas, const ZoneSizes &arenaSizes, const ZoneSizes &sizes,
+                 ZoneRanges &ranges) {
+  Arena *arena = addArena(arenas, arenaSizes);
+  if (!arena || arena->take(sizes, ranges))
+    return arena;
+  int error = errno;
+  removeArena(arenas, arena);
+  errno = error;
+  return nullptr;
+}
+
 /// The arena that gave `ranges`; null, with errno set, where none can. The oldest that has room is
 /// used, so that the others empty.
 Arena *take(Arenas &arenas, const ZoneSizes &sizes, ZoneRanges &ranges) {
@@ -72,17 +84,11 @@ Arena *take(Arenas &arenas, const ZoneSizes &sizes, ZoneRanges &ranges) {
     for (const auto &arena : arenas.all)
       if (arena->take(sizes, ranges))
         return arena.get();
-    if (Arena *arena = addArena(arenas, kArenaSizes))
-      return arena->take(sizes, ranges) ? arena : nullptr;
+    if (Arena *arena = takeOfNew(arenas, kArenaSizes, sizes, ranges))
+      return arena;
   }
   // Also where a limit leaves no room for a whole arena.
-  Arena *arena = addArena(arenas, sizes);
-  if (!arena || arena->take(sizes, ranges))
-    return arena;
-  int error = errno;
-  removeArena(arenas, arena);
-  errno = error;
-  return nullptr;
+  return takeOfNew(arenas, sizes, sizes, ranges);
 }
 
 } // namespace
@@ -149,10 +155,11 @@ PagesInUse pagesInUse() {
 }
 
 Failure noMemory(const std::string &reason) {
-  return Failure{Kind::NoMemory,
-                 "no memory for code: " + reason +
-                     "; let go of executables, lower memory_max_bytes, or raise the limit that "
-                     "this process met (ulimit -v, vm.max_map_count, the container's memory)"};
+  return Failure{
+      Kind::NoMemory,
+      "no memory for code: " + reason +
+          "; let go of executables, lower memory_max_bytes, or raise the limit that "
+          "this process met (ulimit -v or -d, vm.max_map_count, the container's memory)"};
 }
 
 } // namespace twinjit

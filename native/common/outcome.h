@@ -25,6 +25,7 @@ enum class Kind {
   Emission,          // CompilationError: LLVM's optimiser or code generator refused
   Symbol,            // UnresolvedSymbolError
   Load,              // ArtifactError: the code cannot be linked into the process
+  Library,           // LibraryError: bitcode to import from cannot be read, or copied
   Context,           // ContextError: see live_work.h
   Fork,              // ForkError: a fork left what the work needs unusable
   Cancelled,         // CompilationCancelledError: see stop.h

@@ -35,6 +35,8 @@ inline const char *exceptionName(Kind kind) {
     return "ArtifactError";
   case Kind::NoMemory:
     return "ArtifactUnavailableError";
+  case Kind::Library:
+    return "LibraryError";
   case Kind::Context:
     return "ContextError";
   case Kind::Fork:

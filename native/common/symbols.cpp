@@ -30,7 +30,8 @@ bool isRuntimeOfMLIR(llvm::StringRef name) {
 /// Prefix of the names that we make.
 constexpr llvm::StringRef kOwn = "twinjit";
 
-constexpr llvm::StringRef kProgram = "twinjit.program.", kCall = "twinjit.call.";
+constexpr llvm::StringRef kProgram = "twinjit.program.", kCall = "twinjit.call.",
+                          kLibrary = "twinjit.library.";
 
 bool isTaken(llvm::StringRef name) {
   return name.empty() || name.starts_with(kOwn) || name.starts_with("llvm.") ||
@@ -46,9 +47,12 @@ std::string programSymbol(llvm::StringRef name) {
 
 std::string callSymbol(llvm::StringRef name) { return (kCall + name).str(); }
 
+std::string librarySymbol(llvm::StringRef name) { return (kLibrary + name).str(); }
+
 llvm::StringRef programName(llvm::StringRef symbol) {
-  if (!symbol.consume_front(kProgram))
-    symbol.consume_front(kCall);
+  for (llvm::StringRef prefix : {kProgram, kCall, kLibrary})
+    if (symbol.consume_front(prefix))
+      break;
   return symbol;
 }
 

@@ -20,8 +20,12 @@ std::string programSymbol(llvm::StringRef name);
 /// programSymbol() is the same.
 std::string callSymbol(llvm::StringRef name);
 
+/// The symbol of what comes along with a library's function, and only the library can name.
+std::string librarySymbol(llvm::StringRef name);
+
 /// What the program calls the function of a symbol: the name that programSymbol() or callSymbol()
-/// was given, which is the symbol's end; any other symbol as it is.
+/// was given, or the library what librarySymbol() was, which is the symbol's end; any other symbol
+/// as it is.
 llvm::StringRef programName(llvm::StringRef symbol);
 
 } // namespace twinjit

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/heap.h"
 #include "ir/diagnostics.h"
+#include "ir/identity_memo.h"
 #include "ir/passes.h"
 #include "ir/uniqued_bytes.h"
 
@@ -114,12 +115,15 @@ ContextLease::ContextLease() : diagnostics(std::make_unique<std::vector<Diagnost
     ++stats.leased;
     if (idle().empty()) {
       ++stats.made;
+      taken = kContextBytes;
     } else {
+      taken = idle().back().bytes();
       context = std::move(idle().back().context);
       uses = idle().back().uses;
       atFirst = idle().back().atFirst;
       idle().pop_back();
     }
+    stats.leasedBytes += taken;
   }
   if (!context) {
     context = makeContext();
@@ -136,12 +140,13 @@ void ContextLease::giveBack() {
   if (!context)
     return; // given back, or moved from
   context->getDiagEngine().eraseHandler(handler);
-  size_t growth = heapBytes(uniquedBytes(*context) - atFirst);
+  size_t growth = heapBytes(uniquedBytes(*context) - atFirst) + DigestMemo::bytesOf(context.get());
   noteFreed(charged * kFreedPerByte);
   std::vector<Idle> gone;
   {
     std::lock_guard<std::mutex> lock(poolMutex);
     --stats.leased;
+    stats.leasedBytes -= taken;
     size_t *reason = tainted               ? &stats.tainted
                      : growth > kMaxGrowth ? &stats.recycledByGrowth
                      : ++uses >= kMaxUses  ? &stats.recycledByUses

@@ -15,8 +15,8 @@ namespace twinjit {
 ///
 /// Making a context costs milliseconds and 2.1 MB. What a compilation interns in it stays, so the
 /// pool drops a context after a number of uses, or when it has grown by too many bytes
-/// (uniquedBytes()), and at once where what stays has a name that the next program might use
-/// otherwise (see taint()).
+/// (uniquedBytes(), and the digests of those), and at once where what stays has a name that the
+/// next program might use otherwise (see taint()).
 class ContextLease {
 public:
   ContextLease();
@@ -48,6 +48,7 @@ private:
   uint64_t handler = 0;                                 // of the context's diagnostic engine
   unsigned uses = 0;
   size_t atFirst = 0; // bytes that were interned in the context when it was new
+  size_t taken = 0;   // bytes of the heap that it held when it was taken
   size_t charged = 0;
   bool tainted = false;
 };
@@ -59,7 +60,7 @@ struct PoolStats {
   size_t idle = 0;
   size_t leased = 0;
   size_t idleBytes = 0;   // what the idle contexts hold
-  size_t leasedBytes = 0; // what the leased ones held when they were new
+  size_t leasedBytes = 0; // what the leased ones held when they were taken
   // Since the process began: contexts made, and why others were not kept.
   size_t made = 0;
   size_t recycledByUses = 0;

@@ -39,26 +39,60 @@ const char *severityName(mlir::DiagnosticSeverity severity) {
   return "error";
 }
 
+/// Finds the place of a diagnostic in a location, and the callers that lead there. Locations share
+/// parts, so that a few may have more callers than there is memory for.
+class Places {
+public:
+  explicit Places(mlir::LocationAttr location) : callers({location}) {}
+
+  /// Whether there are further callers.
+  bool isMore() const { return !callers.empty() && left && calls < kMaxCalls; }
+
+  /// Place a diagnostic where the call before it comes from; the first where its location says.
+  void placeNext(Diagnostic &diagnostic) {
+    ++calls;
+    parts.assign(1, callers.pop_back_val());
+    while (!parts.empty() && diagnostic.file.empty() && left) {
+      --left;
+      enter(parts.pop_back_val(), diagnostic);
+    }
+  }
+
+private:
+  static constexpr unsigned kMaxCalls = 1000; // deeper than stacks of front ends
+
+  void enter(mlir::LocationAttr location, Diagnostic &diagnostic) {
+    if (auto range = llvm::dyn_cast<mlir::FileLineColRange>(location)) {
+      diagnostic.file = range.getFilename().str();
+      diagnostic.line = range.getStartLine();
+      diagnostic.column = range.getStartColumn();
+    } else if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
+      if (diagnostic.name.empty())
+        diagnostic.name = name.getName().str();
+      parts.push_back(name.getChildLoc());
+    } else if (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(location)) {
+      callers.push_back(call.getCaller());
+      parts.push_back(call.getCallee());
+    } else if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location)) {
+      llvm::append_range(parts, llvm::reverse(fused.getLocations()));
+    } else if (auto opaque = llvm::dyn_cast<mlir::OpaqueLoc>(location)) {
+      parts.push_back(opaque.getFallbackLocation());
+    }
+  }
+
+  unsigned calls = 0;
+  unsigned left = 1'000'000;                     // locations to look at
+  llvm::SmallVector<mlir::LocationAttr> callers; // the next last
+  llvm::SmallVector<mlir::LocationAttr> parts;   // of the place that is looked for, the next last
+};
+
 void place(mlir::LocationAttr location, Diagnostic &diagnostic) {
-  if (auto range = llvm::dyn_cast<mlir::FileLineColRange>(location)) {
-    diagnostic.file = range.getFilename().str();
-    diagnostic.line = range.getStartLine();
-    diagnostic.column = range.getStartColumn();
-  } else if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
-    if (diagnostic.name.empty())
-      diagnostic.name = name.getName().str();
-    place(name.getChildLoc(), diagnostic);
-  } else if (auto call = llvm::dyn_cast<mlir::CallSiteLoc>(location)) {
-    place(call.getCallee(), diagnostic);
+  Places places(location);
+  places.placeNext(diagnostic);
+  while (places.isMore()) {
     Diagnostic caller{"note", "called from here"};
-    place(call.getCaller(), caller);
+    places.placeNext(caller);
     diagnostic.notes.push_back(std::move(caller));
-  } else if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location)) {
-    for (mlir::Location part : fused.getLocations())
-      if (diagnostic.file.empty())
-        place(part, diagnostic);
-  } else if (auto opaque = llvm::dyn_cast<mlir::OpaqueLoc>(location)) {
-    place(opaque.getFallbackLocation(), diagnostic);
   }
 }
 

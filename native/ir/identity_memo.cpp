@@ -59,4 +59,16 @@ std::shared_ptr<DigestMemo> DigestMemo::of(mlir::MLIRContext *context) {
   return memo;
 }
 
+size_t DigestMemo::bytesOf(mlir::MLIRContext *context) {
+  std::shared_ptr<DigestMemo> memo;
+  {
+    std::lock_guard<std::mutex> lock(memosMutex);
+    memo = memos().lookup(context);
+  }
+  if (!memo)
+    return 0;
+  std::shared_lock<std::shared_mutex> lock(memo->mutex);
+  return memo->entries.getMemorySize();
+}
+
 } // namespace twinjit

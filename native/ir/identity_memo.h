@@ -42,6 +42,9 @@ public:
   /// pass manager runs in the context.
   static std::shared_ptr<DigestMemo> of(mlir::MLIRContext *context);
 
+  /// Bytes of the heap that the memo of `context` has; 0 where none was made.
+  static size_t bytesOf(mlir::MLIRContext *context);
+
   struct Entry {
     Digest digest;
     /// Whether symbols are named in it, whose names some policies do not count.

@@ -39,10 +39,11 @@ void releaseContextsToPython(bool givesBack) {
 void bindPool(nb::module_ &m) {
   m.def("pool_stats", &poolStatsToPython, nb::sig("def pool_stats() -> dict[str, int]"),
         "Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the "
-        "former, as measured, and ``leased_bytes`` in the latter, at least; and since the process "
-        "began, how many were ``made``, and how many were not kept since they were used often "
-        "(``recycled_by_uses``), had grown (``recycled_by_growth``), were ``tainted`` by a "
-        "program's names, or were ``surplus``. Holds the GIL.");
+        "former, and ``leased_bytes`` that the latter had when they were taken, as measured; and "
+        "since the process began, how many were ``made``, and how many "
+        "were not kept since they were used often (``recycled_by_uses``), had grown "
+        "(``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. "
+        "Holds the GIL.");
   m.def("release_contexts", &releaseContextsToPython, "gives_back"_a = true,
         "Drop the idle private contexts, and return freed memory to the system unless told not to. "
         "Releases the GIL.");

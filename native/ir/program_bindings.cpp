@@ -2,6 +2,7 @@
 #include "common/bytes_python.h"
 #include "common/heap.h"
 #include "ir/bindings.h"
+#include "ir/declarations.h"
 #include "ir/foreign.h"
 #include "ir/handed_python.h"
 #include "ir/normalise.h"
@@ -174,6 +175,15 @@ void bindProgram(nb::module_ &m) {
           },
           nb::sig("def signatures(self) -> list[dict[str, object]]"),
           "Parameters and results of the functions that callers may enter.")
+      .def(
+          "declarations",
+          [](Program &program) {
+            mlir::ModuleOp module = usable(program).module();
+            return compilerWork([&] { return declaredFunctions(module); });
+          },
+          "Symbols of the functions that the program calls and leaves to others to define. "
+          "Releases "
+          "the GIL.")
       .def("normalise", &normaliseToPython, "policy"_a, "stop"_a = nb::none(),
            nb::sig("def normalise(self, policy: str, stop: twinjit._native._llvm.Stop | None = "
                    "None) -> list[tuple[str, str, int, int, str]]"),

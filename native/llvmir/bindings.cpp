@@ -12,6 +12,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -125,6 +126,13 @@ nb::list signaturesToPython(OwnModule &module) {
   return result;
 }
 
+std::vector<std::string> declarationsOf(OwnModule &module) {
+  return compilerWork([&] {
+    std::lock_guard<std::mutex> lock(module.mutex);
+    return declarations(module.get());
+  });
+}
+
 nb::object textToPython(OwnModule &module) {
   std::string text = compilerWork([&] {
     std::lock_guard<std::mutex> lock(module.mutex);
@@ -164,6 +172,9 @@ void bind(nb::module_ &module) {
            nb::sig("def signatures(self) -> list[dict[str, object]]"),
            "Parameters and results of the functions that a normalised module defines for others. "
            "Releases the GIL.")
+      .def("declarations", &declarationsOf,
+           "Names of the functions and variables that the module uses and leaves to others to "
+           "define, as far as they are UTF-8. Releases the GIL.")
       .def("bitcode", &bitcodeToPython, nb::sig("def bitcode(self) -> bytes"),
            "The module as bitcode of this LLVM. Releases the GIL.")
       .def("__str__", &textToPython, nb::sig("def __str__(self) -> str"),

@@ -2,6 +2,7 @@
 
 #include "common/symbols.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace twinjit::llvmir {
@@ -115,6 +116,17 @@ std::vector<PlainSignature> signaturesOf(const llvm::Module &module) {
         !function.getName().starts_with("twinjit.local."))
       signatures.push_back(describe(function));
   return signatures;
+}
+
+std::vector<std::string> declarations(const llvm::Module &module) {
+  std::vector<std::string> names;
+  for (const llvm::GlobalValue &value : module.global_values()) {
+    const auto *function = llvm::dyn_cast<llvm::Function>(&value);
+    bool isForOthers = value.isDeclaration() && !(function && function->isIntrinsic());
+    if (isForOthers && !value.use_empty() && llvm::json::isUTF8(value.getName()))
+      names.push_back(value.getName().str());
+  }
+  return names;
 }
 
 } // namespace twinjit::llvmir

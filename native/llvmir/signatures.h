@@ -26,4 +26,8 @@ struct PlainSignature {
 /// Those of all functions that a normalised module defines for others, in its order.
 std::vector<PlainSignature> signaturesOf(const llvm::Module &module);
 
+/// Names of the functions and variables that a module uses and leaves to others to define, in its
+/// order; without those that are not UTF-8, which no library has.
+std::vector<std::string> declarations(const llvm::Module &module);
+
 } // namespace twinjit::llvmir

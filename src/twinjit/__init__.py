@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from twinjit.lazy.executable import LazyExecutable
     from twinjit.lazy.function import LazyFunction
     from twinjit.lazy.report import LazyReport
+    from twinjit.library import ImportDecision, ImportPolicy, Library
     from twinjit.memory import MemoryReport
     from twinjit.passes import release_contexts, run_passes
     from twinjit.store.bundle import export_bundle, import_bundle
@@ -56,11 +57,14 @@ __all__ = [
     "Entry",
     "Executable",
     "Explanation",
+    "ImportDecision",
+    "ImportPolicy",
     "Jit",
     "Key",
     "LazyExecutable",
     "LazyFunction",
     "LazyReport",
+    "Library",
     "MemoryReport",
     "MissReason",
     "Pipeline",
@@ -104,6 +108,7 @@ _LATER = {
     "LazyExecutable": "lazy.executable",
     "LazyFunction": "lazy.function",
     "LazyReport": "lazy.report",
+    **dict.fromkeys(("ImportDecision", "ImportPolicy", "Library"), "library"),
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),
     "SharedStore": "store.shared",

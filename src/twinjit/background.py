@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.engine import Engine
 from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, held_off
-from twinjit.options import check_priority
-from twinjit.source import Source
+from twinjit.options import check_priority, join_libraries
+from twinjit.source import Linkable, Source
 from twinjit.stop import check_timeout
 
 if TYPE_CHECKING:
     from twinjit.jobs.future import CompileFuture
     from twinjit.jobs.jobs import Jobs
+    from twinjit.library import Library
 
 __all__ = ["BackgroundCompiler"]
 
@@ -29,11 +31,14 @@ class BackgroundCompiler:
         Looks programs up, and has them compiled.
     max_workers
         How many programs that were submitted are compiled at a time.
+    libraries
+        What programs may import functions from.
     """
 
-    def __init__(self, engine: Engine, max_workers: int) -> None:
+    def __init__(self, engine: Engine, max_workers: int, libraries: Linkable | None) -> None:
         self.max_workers = max_workers
         self._engine = engine
+        self._libraries = libraries
         self._lock = fork_lock()  # guards `_jobs` and `_is_closed`
         self._jobs: Jobs | None = None  # made by the first program that is submitted
         self._is_closed = False
@@ -45,6 +50,7 @@ class BackgroundCompiler:
         language: str = "auto",
         priority: int = 0,
         timeout: float | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> CompileFuture:
         """Have a program compiled in the background.
 
@@ -54,7 +60,7 @@ class BackgroundCompiler:
 
         Parameters
         ----------
-        program, language
+        program, language, libraries
             As for `compile`.
         priority
             The highest is compiled first; equals in the order of submission.
@@ -79,7 +85,7 @@ class BackgroundCompiler:
         """
         check_priority(priority)
         check_timeout(timeout)
-        source, request = self._engine.take(self._open(program, language))
+        source, request = self._engine.take(self._open(program, language, libraries))
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -186,6 +192,13 @@ class BackgroundCompiler:
         if self._is_closed:
             raise ExecutorError("the compiler is closed, and takes no more programs")
 
-    def _open(self, program: object, language: str) -> Source:
+    def _open(
+        self,
+        program: object,
+        language: str,
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> Source:
         self._check_open()
-        return self._engine.open(program, language)
+        source = self._engine.open(program, language)
+        joined = self._libraries if libraries is None else join_libraries(libraries)
+        return replace(source, libraries=joined) if joined else source

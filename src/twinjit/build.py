@@ -12,7 +12,7 @@ from twinjit.errors import ArtifactError, ExecutorError
 from twinjit.key import Key
 from twinjit.language import Language
 from twinjit.lazily import lazily
-from twinjit.lowering import Compiled, ResolvedPipeline, compile_program
+from twinjit.lowering import Compiled, Imports, ResolvedPipeline, compile_program
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.stop import Stop
@@ -87,10 +87,18 @@ class BuildOptions:
         )
 
     def key(
-        self, fingerprint: bytes | None, resolved: ResolvedPipeline, language: Language = "mlir"
+        self,
+        fingerprint: bytes | None,
+        resolved: ResolvedPipeline,
+        language: Language = "mlir",
+        library: bytes | None = None,
     ) -> Key:
-        """Make a program's key, which for one without a fingerprint only describes the artifact."""
-        return Key(((language, fingerprint or b""), *resolved.key_parts, *self.parts))
+        """Make a program's key, which for one without a fingerprint only describes the artifact.
+
+        `library` is the digest of what can be imported into it; None for nothing.
+        """
+        imports = () if library is None else (("library", library),)
+        return Key(((language, fingerprint or b""), *imports, *resolved.key_parts, *self.parts))
 
 
 def read_built(entry: bytes, key: Key, maker: str) -> Artifact:
@@ -124,6 +132,7 @@ def build_artifact(
     key: Key,
     resolved: ResolvedPipeline,
     options: BuildOptions,
+    imports: Imports | None,
     clock: Clock,
     stop: Stop,
 ) -> Artifact:
@@ -135,6 +144,8 @@ def build_artifact(
         In a private context.
     key, resolved
         Of this program under `options`.
+    imports
+        What can be imported into it.
     clock
         The phases are entered here.
     stop
@@ -149,7 +160,13 @@ def build_artifact(
     """
     extras = confirmation.to_section(program, options.policy) if options.keeps_program else {}
     compiled = compile_program(
-        program, resolved.pipeline, options.target, options.opt_level, options.policy, stop
+        program,
+        resolved.pipeline,
+        options.target,
+        options.opt_level,
+        options.policy,
+        imports,
+        stop,
     )
     clock.split(compiled.phases)
     report = {"pipeline": resolved.pipeline.name, "phases": dict(clock.phases)}
@@ -170,7 +187,7 @@ def artifact_of(
         key=key,
         object_code=compiled.object_code,
         signatures=[signature.to_json() for signature in compiled.signatures],
-        report=report,
+        report={**report, "imported": len(compiled.imported)} if compiled.imported else report,
         target=machine.to_section(options.target),
         extras=extras,
     )

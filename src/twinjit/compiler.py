@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
@@ -20,6 +20,7 @@ from twinjit.options import (
     check_options,
     choose_target,
     choose_workers,
+    join_libraries,
     open_shared_store,
     open_store,
     open_tracer,
@@ -29,12 +30,14 @@ from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
+from twinjit.source import Source
 from twinjit.stop import check_timeout, stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
 
 if TYPE_CHECKING:
     from twinjit.lazy.executable import LazyExecutable
+    from twinjit.library import Library
     from twinjit.memory import MemoryReport
     from twinjit.tierup import TierUp
 
@@ -77,6 +80,9 @@ class Compiler(BackgroundCompiler):
     max_workers
         How many programs that were submitted are compiled at a time; by default what `settings`
         says.
+    libraries
+        What all programs may import functions from: a `Library`, or several, searched in order
+        (``docs/library.md``).
     trace
         Path of a file to write a trace of all calls to, for Perfetto and Chrome, with ``%p`` for
         the number of the process; by default what `settings` says.
@@ -114,6 +120,7 @@ class Compiler(BackgroundCompiler):
         executor: object = None,
         trace: str | os.PathLike[str] | None = None,
         max_workers: int | None = None,
+        libraries: Iterable[Library] | Library | None = None,
     ) -> None:
         check_options(pipeline, opt_level, target, policy, confirm, settings)
         settings = settings or Settings.load()
@@ -124,6 +131,7 @@ class Compiler(BackgroundCompiler):
         self.policy = policy or Policy()
         self.confirm = confirm or settings.confirm
         workers = choose_workers(max_workers, settings)
+        joined = join_libraries(libraries)
         self.store = open_store(cache, settings)
         self.shared = open_shared_store(shared, settings, self.store)
         show_code(settings)
@@ -138,7 +146,7 @@ class Compiler(BackgroundCompiler):
             settings,
             Observer(open_tracer(trace, settings)),
         )
-        super().__init__(engine, workers)
+        super().__init__(engine, workers, joined)
 
     @overload
     def compile(
@@ -148,12 +156,18 @@ class Compiler(BackgroundCompiler):
         language: str = "auto",
         timeout: float | None = None,
         tier_up: TierUp | bool = False,
+        libraries: Iterable[Library] | Library | None = None,
         lazy: Literal[False] = False,
     ) -> Executable: ...
 
     @overload
     def compile(
-        self, program: object, *, language: str = "auto", lazy: Literal[True]
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+        lazy: Literal[True],
     ) -> LazyExecutable: ...
 
     def compile(
@@ -163,6 +177,7 @@ class Compiler(BackgroundCompiler):
         language: str = "auto",
         timeout: float | None = None,
         tier_up: TierUp | bool = False,
+        libraries: Iterable[Library] | Library | None = None,
         lazy: bool = False,
     ) -> Executable | LazyExecutable:
         """Return the executable of a program, compiling it if it is new.
@@ -181,6 +196,8 @@ class Compiler(BackgroundCompiler):
         tier_up
             True, or options, to compile fast first, and to have the optimised code compiled in the
             background once a function has been called often (``docs/tiers.md``).
+        libraries
+            What it may import functions from, in place of what the compiler has.
         lazy
             True to compile each function by itself when it is first called (``docs/lazy.md``),
             without a limit of time and in one tier.
@@ -196,8 +213,10 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, `timeout` no time, or `tier_up` no such option; or if
-            options exclude one another.
+            If `language` is not a language, `timeout` no time, or `tier_up` or `libraries` no such
+            option; or if options exclude one another.
+        LibraryError
+            If a library cannot be read, or the program needs a copy of what cannot be copied.
         ExecutorError
             If the compiler is closed.
         OSError
@@ -207,8 +226,8 @@ class Compiler(BackgroundCompiler):
         clock = Clock()
         stop = stop_after(timeout)
         if lazy:
-            return self._compile_lazily(program, language, timeout, tier_up)
-        source = self._open(program, language)
+            return self._compile_lazily(self._open(program, language, libraries), timeout, tier_up)
+        source = self._open(program, language, libraries)
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
         with held_off():
@@ -219,14 +238,13 @@ class Compiler(BackgroundCompiler):
         return compile_in_tiers(self._engine, self._submitted(), options, source, clock, stop)
 
     def _compile_lazily(
-        self, program: object, language: str, timeout: float | None, tier_up: TierUp | bool
+        self, source: Source, timeout: float | None, tier_up: TierUp | bool
     ) -> LazyExecutable:
         if timeout is not None or tier_up is not False:
             raise ConfigError("lazy=True takes neither timeout nor tier_up: leave them out")
-        self._check_open()
         with held_off():
             from twinjit.lazy.executable import LazyExecutable
-        return LazyExecutable.read(self._engine, program, language)
+        return LazyExecutable.read(self._engine, source)
 
     def __enter__(self) -> Compiler:
         return self
@@ -238,7 +256,13 @@ class Compiler(BackgroundCompiler):
     def __reduce__(self) -> NoReturn:
         raise ExecutorError("a Compiler cannot be copied, nor sent to a process; make another")
 
-    def explain(self, program: object, *, language: str = "auto") -> Explanation:
+    def explain(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> Explanation:
         """Say how a program would be looked up, compiling nothing.
 
         Raises
@@ -248,9 +272,15 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.explain(self._open(program, language))
+        return self._engine.explain(self._open(program, language, libraries))
 
-    def would_hit(self, program: object, *, language: str = "auto") -> bool:
+    def would_hit(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+    ) -> bool:
         """Say whether `compile` would find the code of a program, compiling nothing.
 
         What is found is examined, but neither loaded nor counted as a lookup.
@@ -262,7 +292,7 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError, OSError
             As for `compile`.
         """
-        return self._engine.would_hit(self._open(program, language))
+        return self._engine.would_hit(self._open(program, language, libraries))
 
     def stats(self) -> Mapping[str, int]:
         """Count what this compiler did.

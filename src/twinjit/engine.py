@@ -232,28 +232,29 @@ class Engine:
         """Take a program to be compiled; whoever asked closes it."""
         return self._builder.open(source, clock, stop)
 
-    def count(self, event: str) -> None:
-        """Count what happened to a part of a program, by a name in `COUNTED`."""
-        self._count(event)
-
-    def count_part(self, tier: Tier) -> None:
-        """Count the code of a part of a program, by where it came from."""
-        self._count(tier)
+    def count_code(self, tier: Tier) -> None:
+        """Count code that was handed out, by where it came from."""
+        self.count(tier)
         if self._store and tier != "disk":  # which the store counts by itself
             self._store.account.add(tier)
+            if tier == "compiled":
+                self._store.account.flush()
 
     # Lookup
 
     def _request(self, source: Source, clock: Clock, stop: Stop | None = None) -> bytes | None:
         """Digest what was asked for; None for a live module without an identity."""
         if isinstance(source, CapturedModule):
-            fingerprint = source.fingerprint
-            return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
+            return self._of_live(source.fingerprint, source)
         if isinstance(source, SourceBytes):
             return self._hasher.of_source(source)
         load_mlir(clock)
-        fingerprint = live_fingerprint(source, self._options.policy, stop)
-        return None if fingerprint is None else self._hasher.of_fingerprint(fingerprint)
+        return self._of_live(live_fingerprint(source, self._options.policy, stop), source)
+
+    def _of_live(self, fingerprint: bytes | None, source: Source) -> bytes | None:
+        if fingerprint is None:
+            return None
+        return self._hasher.of_fingerprint(fingerprint, source.libraries)
 
     def _compile(
         self, subject: Subject, request: bytes | None, clock: Clock, stop: Stop
@@ -277,7 +278,8 @@ class Engine:
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
-        key = self._options.key(subject.fingerprint, resolved, subject.source.language)
+        language = subject.source.language
+        key = self._options.key(subject.fingerprint, resolved, language, subject.imports)
         why = subject.why_unknown
         if resolved.file_reader and not why:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
@@ -317,7 +319,7 @@ class Engine:
     def _check_direct(self, key: Key, request: bytes) -> None:
         known = self.index.find(request)
         if known and known[:DIGEST_SIZE] != key.digest:
-            self._count("refuted")
+            self.count("refuted")
             self._false_hits.warn(
                 f"the index led a program of key {key.hex} to the code of key "
                 f"{known[:DIGEST_SIZE].hex()}"
@@ -326,7 +328,7 @@ class Engine:
     def _is_confirmed(self, code: LoadedCode, subject: Subject) -> bool:
         verdict = subject.judge(code.artifact)
         if verdict != "unknown":
-            self._count(verdict)
+            self.count(verdict)
         if verdict == "refuted":
             self._false_hits.warn(f"key {code.artifact.key_digest.hex()} led to another program")
         if verdict != "confirmed":
@@ -346,10 +348,11 @@ class Engine:
     ) -> Executable:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
-        key = self._options.key(fingerprint, resolved, subject.source.language)
+        language = subject.source.language
+        key = self._options.key(fingerprint, resolved, language, subject.imports)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
-            self._count("uncacheable")
+            self.count("uncacheable")
             artifact = subject.build(key)
             code = LoadedCode(artifact, constants, is_stored=False)
             clock.lap("load")
@@ -377,18 +380,21 @@ class Engine:
     # Accounts
 
     def _deliver(self, code: LoadedCode, tier: Tier, clock: Clock) -> Executable:
-        self._count(tier)
-        if self._store and tier != "disk":  # which the store counts by itself
-            self._store.account.add(tier)
-            if tier == "compiled":
-                self._store.account.flush()
+        self.count_code(tier)
         return Executable(
             code,
             Report(
-                tier, clock.seconds, clock.phases, code.pipeline, code.object_bytes, code.is_stored
+                tier,
+                clock.seconds,
+                clock.phases,
+                code.pipeline,
+                code.object_bytes,
+                code.is_stored,
+                code.imported,
             ),
         )
 
-    def _count(self, event: str) -> None:
+    def count(self, event: str) -> None:
+        """Count one of what `COUNTED` names."""
         with self._lock:
             self._counts[event] += 1

@@ -37,7 +37,8 @@ __all__ = ["NAME_LIMIT", "Content", "Sections", "read_entry", "write_entry"]
 #   object      a relocatable object file
 #   signatures  a JSON list of objects, one for each callable function (signature.py)
 #   report      a JSON object: "pipeline" names the pipeline, "phases" has seconds by
-#               phase, "language" is "llvm" for what was compiled from LLVM IR
+#               phase, "language" is "llvm" for what was compiled from LLVM IR, "imported" counts
+#               functions of libraries, where there are any
 #   target      a JSON object (machine.py): the texts "triple", "cpu" and "features" as LLVM writes
 #               them, "instruction_sets", a list of texts, and "toolchain", an object: the build of
 #               each library that made the code, by the library's name (toolchain.py)

@@ -31,6 +31,7 @@ __all__ = [
     "ForkError",
     "GenerationError",
     "KeyPartError",
+    "LibraryError",
     "LoweringError",
     "MemoryLimitError",
     "ObservationWarning",
@@ -205,6 +206,10 @@ class ExecutorError(TwinjitError, RuntimeError):
 
 class RedefinitionError(TwinjitError, ValueError):
     """A `Jit` has a function of that name already."""
+
+
+class LibraryError(CompilationError, ValueError):
+    """A library cannot be opened, or a function of it cannot become part of a program."""
 
 
 class UnsupportedProgramError(TwinjitError, TypeError):

@@ -53,6 +53,8 @@ class LoadedCode:
     ----------
     pipeline : str
         Name of the pipeline that it was compiled with, or its text where it has no name.
+    imported : int
+        Functions of libraries that became part of it.
     identity : bytes
         The digest of the key, and of the constants where there are any.
 
@@ -72,6 +74,7 @@ class LoadedCode:
         self.artifact = artifact
         self.is_stored = is_stored
         self.pipeline = _pipeline_of(artifact)
+        self.imported = _imported_by(artifact)
         signatures = [Signature.from_json(data) for data in artifact.signatures]
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
         object_code = artifact.object_code
@@ -238,3 +241,10 @@ def _pipeline_of(artifact: Artifact) -> str:
     if not isinstance(name, str):
         raise ArtifactError("the artifact's report does not name its pipeline")
     return name
+
+
+def _imported_by(artifact: Artifact) -> int:
+    count = artifact.report.get("imported", 0)
+    if type(count) is not int:
+        raise ArtifactError("the artifact's report does not count what was imported")
+    return count

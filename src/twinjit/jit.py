@@ -51,7 +51,9 @@ class Jit:
         self._compiler = compiler or Compiler()
         given = addresses_of(symbols or {})
         self._symbols = symbols  # keeps what they point to
-        self._session = Session(self._compiler._engine, given, speculate=speculate)
+        self._session = Session(
+            self._compiler._engine, self._compiler._open, given, speculate=speculate
+        )
 
     def define(self, name: str, signature: object, generate: Callable[[], object]) -> LazyFunction:
         """Take in a function that is generated when it is first called.

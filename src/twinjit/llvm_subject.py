@@ -12,7 +12,7 @@ from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.errors import UnfingerprintableError
 from twinjit.key import Key
 from twinjit.lazily import lazily
-from twinjit.lowering import Compiled, ResolvedPipeline, compile_bitcode
+from twinjit.lowering import Compiled, Imports, ResolvedPipeline, compile_bitcode
 from twinjit.pipeline import Pipeline
 from twinjit.report import Clock
 from twinjit.signature import Signature
@@ -61,6 +61,11 @@ class LlvmSubject:
         """No pipeline: LLVM IR is what pipelines lead to."""
         return _NO_PASSES
 
+    @lazily
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        return self._imports.digest() if self._imports else None
+
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return self._constants
@@ -86,7 +91,7 @@ class LlvmSubject:
         self.__dict__.pop("module", None)
 
     def _compile(self) -> Compiled:
-        module, options = self.module, self._options
+        module, options, imports = self.module, self._options, self._imports
         note_phase("normalise")  # further ones are noted by the native core
         lifted = module.normalise(options.policy.text)
         signatures = [Signature.from_native(data) for data in module.signatures()]
@@ -99,10 +104,16 @@ class LlvmSubject:
             options.target,
             options.opt_level,
             tuple(LiftedConstant(*constant) for constant in lifted),
+            imports,
             self._stop,
         )
         self._clock.split(compiled.phases)
         return compiled
+
+    @lazily
+    def _imports(self) -> Imports | None:
+        libraries = self.source.libraries
+        return Imports(libraries, tuple(self.module.declarations())) if libraries else None
 
     @lazily
     def _identity(self) -> tuple[bytes | None, str]:

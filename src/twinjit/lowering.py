@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from twinjit._native import _llvm
@@ -19,6 +20,7 @@ from twinjit.pipeline import (
 )
 from twinjit.policy import Policy
 from twinjit.signature import Signature
+from twinjit.source import Linkable
 from twinjit.stop import Stop
 from twinjit.target import Target
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Compiled",
+    "Imports",
     "ResolvedPipeline",
     "compile_bitcode",
     "compile_program",
@@ -98,6 +101,26 @@ def _identify(pipeline: Pipeline) -> ResolvedPipeline:
 
 
 @dataclass(frozen=True)
+class Imports:
+    """What can be imported into one program.
+
+    Attributes
+    ----------
+    libraries
+        Where from.
+    names
+        The functions that the program calls and does not define.
+    """
+
+    libraries: Linkable
+    names: tuple[str, ...]
+
+    def digest(self) -> bytes | None:
+        """Digest all that can be imported; None where that is nothing."""
+        return self.libraries.digest(self.names)
+
+
+@dataclass(frozen=True)
 class Compiled:
     """What the native core made of a program.
 
@@ -111,12 +134,15 @@ class Compiled:
         Seconds spent, by phase.
     lifted
         The large constants that the code looks for outside of the object.
+    imported
+        The functions of libraries that became part of it.
     """
 
     object_code: bytes
     signatures: tuple[Signature, ...]
     phases: Mapping[str, float]
     lifted: tuple[LiftedConstant, ...] = ()
+    imported: tuple[str, ...] = ()
 
 
 def compile_program(
@@ -125,6 +151,7 @@ def compile_program(
     target: Target,
     opt_level: int,
     policy: Policy,
+    imports: Imports | None,
     stop: Stop,
 ) -> Compiled:
     """Compile a program; consumes it.
@@ -139,6 +166,8 @@ def compile_program(
         The pass pipeline.
     target, opt_level, policy
         As for `Compiler`.
+    imports
+        What can be imported into it.
     stop
         Ends the work early where that is asked for.
 
@@ -162,7 +191,7 @@ def compile_program(
     described = tuple(
         LiftedConstant(name, type_, size, alignment) for name, type_, size, alignment, _ in lifted
     )
-    compiled = compile_bitcode(bitcode, signatures, target, opt_level, described, stop)
+    compiled = compile_bitcode(bitcode, signatures, target, opt_level, described, imports, stop)
     return replace(compiled, phases={"passes": passes, "translate": translate, **compiled.phases})
 
 
@@ -172,6 +201,7 @@ def compile_bitcode(
     target: Target,
     opt_level: int,
     lifted: tuple[LiftedConstant, ...],
+    imports: Imports | None,
     stop: Stop,
 ) -> Compiled:
     """Compile bitcode of a program in its canonical form.
@@ -186,6 +216,8 @@ def compile_bitcode(
         As for `Compiler`.
     lifted
         The large constants that it declares.
+    imports
+        What can be imported into it.
     stop
         Ends the work early where that is asked for.
 
@@ -197,14 +229,28 @@ def compile_bitcode(
         Where `stop` ended it.
     """
     entries = [signature.name for signature in signatures if not signature.uncallable]
-    object_code, slots, optimise, codegen = _llvm.emit(
+    phases: dict[str, float] = {}
+    imported: tuple[str, ...] = ()
+    if imports:
+        bitcode, imported, phases["libraries"] = _imported(bitcode, imports, target)
+    object_code, slots, phases["optimise"], phases["codegen"] = _llvm.emit(
         bitcode, entries, target.triple, target.cpu, target.features, opt_level, stop
     )
     compiled = tuple(
         each.with_convention(slots[each.name]) if each.name in slots else each
         for each in signatures
     )
-    return Compiled(object_code, compiled, {"optimise": optimise, "codegen": codegen}, lifted)
+    return Compiled(object_code, compiled, phases, lifted, imported)
+
+
+def _imported(
+    bitcode: bytes, imports: Imports, target: Target
+) -> tuple[bytes, tuple[str, ...], float]:
+    """Import, and say which functions, and in how many seconds."""
+    _llvm.note_phase("libraries")
+    start = perf_counter()
+    bitcode, imported = imports.libraries.import_into(bitcode, imports.names, target.triple)
+    return bitcode, imported, perf_counter() - start
 
 
 _NOTED = 5

@@ -19,6 +19,9 @@ from twinjit.store.disk import DiskStore
 from twinjit.target import Target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from twinjit.library import Libraries, Library
     from twinjit.store.shared import SharedStore
     from twinjit.trace import Tracer
 
@@ -27,6 +30,7 @@ __all__ = [
     "check_priority",
     "choose_target",
     "choose_workers",
+    "join_libraries",
     "open_shared_store",
     "open_store",
     "open_tracer",
@@ -213,3 +217,18 @@ def pipeline_request(pipeline: str) -> list[tuple[str, str]]:
         return [("auto-choice", CHOICE_VERSION), *texts]
     named = NAMED_PIPELINES.get(pipeline)
     return [("pipeline", named.text if named else pipeline)]
+
+
+def join_libraries(libraries: Iterable[Library] | Library | None) -> Libraries | None:
+    """Take the libraries that a user gave; None for none.
+
+    Raises
+    ------
+    ConfigError
+        If something else is among them.
+    """
+    if libraries is None:
+        return None
+    with held_off():  # what few need costs none else
+        from twinjit.library import libraries_of
+    return libraries_of(libraries)

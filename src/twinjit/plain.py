@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -11,7 +12,8 @@ from twinjit.errors import Diagnostic, TwinjitError
 __all__ = ["error_from_plain", "error_to_plain"]
 
 _EVERYWHERE = ("message", "diagnostics")
-_FIELDS = frozenset(each.name for each in fields(Diagnostic))
+_KINDS = {"str": (str,), "int": (int,), "tuple[Diagnostic, ...]": (list, tuple)}
+_FIELDS = {each.name: _KINDS[str(each.type)] for each in fields(Diagnostic)}
 
 
 def error_to_plain(error: TwinjitError) -> dict[str, Any]:
@@ -27,12 +29,14 @@ def error_to_plain(error: TwinjitError) -> dict[str, Any]:
         "message": error.message,
         "diagnostics": [asdict(each) for each in error.diagnostics],
         "attributes": {
-            name: value for name, value in vars(error).items() if name not in _EVERYWHERE
+            name: value
+            for name, value in vars(error).items()
+            if name not in _EVERYWHERE and not name.startswith("__")  # Python's own notes
         },
     }
 
 
-def error_from_plain(data: dict[str, Any]) -> TwinjitError:
+def error_from_plain(data: Any) -> TwinjitError:
     """Make the error that `error_to_plain` was given.
 
     Raises
@@ -42,16 +46,35 @@ def error_from_plain(data: dict[str, Any]) -> TwinjitError:
     """
     try:
         kind = vars(errors).get(data["class"])
-        message = data["message"]
-        diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
         if not (isinstance(kind, type) and issubclass(kind, TwinjitError)):
             raise TypeError(f"{data['class']!r} is no class of ours")
-        return kind(message, diagnostics=diagnostics, **data["attributes"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"not an error: {data!r}") from error
+        message = _checked(data["message"], str)
+        diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
+        attributes = data["attributes"]
+        for value in attributes.values():
+            _checked(value, str, type(None))
+        return kind(message, diagnostics=diagnostics, **attributes)
+    except (AttributeError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"not an error: {_shortened(data)}") from error
 
 
 def _diagnostic(data: dict[str, Any]) -> Diagnostic:
-    if set(data) != _FIELDS:
-        raise TypeError(f"not a diagnostic: {data!r}")
+    if set(data) != set(_FIELDS):
+        raise TypeError("not a diagnostic")
+    for name, kinds in _FIELDS.items():
+        _checked(data[name], *kinds)
     return Diagnostic(**{**data, "notes": tuple(map(_diagnostic, data["notes"]))})
+
+
+def _checked(value: Any, *kinds: type) -> Any:
+    if type(value) not in kinds:
+        raise TypeError(f"{_shortened(value)} where {kinds[0].__name__} belongs")
+    return value
+
+
+def _shortened(data: object) -> str:
+    """Tell what came, which may be anything, of any size."""
+    try:
+        return reprlib.repr(data)
+    except RecursionError:
+        return f"a {type(data).__name__}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from twinjit._native import _llvm
 from twinjit.settings import Settings
 
@@ -14,5 +16,5 @@ def tell_profilers(settings: Settings) -> None:
         settings.perf == "map",
         settings.perf == "dump",
         settings.gdb,
-        Settings.jit_dump_base() or "",
+        os.fsencode(Settings.jit_dump_base()),  # a path need not be text
     )

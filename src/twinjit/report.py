@@ -27,7 +27,8 @@ class Report:
         Seconds by phase, in order; a phase that did not run is absent. ``wait`` (for another
         process or thread that compiles the same text), ``import`` (loading MLIR's library, once in
         a process), ``parse``, ``fingerprint``,
-        ``passes`` and ``translate`` (of MLIR), ``normalise`` (of LLVM IR), ``optimise``,
+        ``passes`` and ``translate`` (of MLIR), ``normalise`` (of LLVM IR), ``libraries`` (importing
+        their functions), ``optimise``,
         ``codegen``, ``load``, ``publish``.
     pipeline
         Name of the pipeline, or its text where it has no name; ``"llvm"`` for LLVM IR, which needs
@@ -37,6 +38,8 @@ class Report:
     cached
         Whether the artifact is in a store; False for a program without an identity, and where
         caching is off.
+    imported
+        Functions of libraries that became part of the program.
     promoted
         The report of the optimised code that took this one's place (``tier_up``); None where none
         has.
@@ -48,6 +51,7 @@ class Report:
     pipeline: str = ""
     object_bytes: int = 0
     cached: bool = True
+    imported: int = 0
     promoted: Report | None = None
 
     def __str__(self) -> str:
@@ -56,6 +60,7 @@ class Report:
             f"{self.tier} in {1e3 * self.seconds:.3f} ms"
             + (f" ({phases})" if phases else "")
             + f"; {self.object_bytes} bytes of object code; pipeline {self.pipeline}"
+            + (f"; {self.imported} functions imported" if self.imported else "")
         )
 
 

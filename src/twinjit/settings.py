@@ -174,14 +174,13 @@ class Settings:
         return path
 
     @staticmethod
-    def jit_dump_base(environment: Mapping[str, str] | None = None) -> str | None:
-        """Say below which folder ``perf="dump"`` makes its files; None where there is none.
+    def jit_dump_base(environment: Mapping[str, str] | None = None) -> str:
+        """Say below which folder ``perf="dump"`` makes its files, whether or not it is there.
 
         ``$JITDUMPDIR``, else the user's home, as for other compilers that make such files.
         """
         env = os.environ if environment is None else environment
-        base = os.path.abspath(env.get("JITDUMPDIR") or _home(env))
-        return base if os.path.isdir(base) else None
+        return os.path.abspath(env.get("JITDUMPDIR") or _home(env))
 
     @staticmethod
     def unknown_variables(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.forks import held_off
@@ -15,13 +16,32 @@ from twinjit.language import Language, check_language, language_of
 if TYPE_CHECKING:
     from twinjit.foreign import Bundle
 
-__all__ = ["CapturedModule", "LiveModule", "Source", "SourceBytes", "open_source"]
+__all__ = ["CapturedModule", "Linkable", "LiveModule", "Source", "SourceBytes", "open_source"]
 
 _LLVM_ENDINGS = (".ll", ".bc")
 _PATH_ENDINGS = (".mlir", ".mlirbc", *_LLVM_ENDINGS)
 
 # The package whose bindings hold modules of the MLIR that we are built on.
 _OWN_PACKAGE = "mlir"
+
+
+class Linkable(Protocol):
+    """Libraries that a program may import functions from: `twinjit.library.Libraries`."""
+
+    @property
+    def identity(self) -> bytes:
+        """Digest of all that is in them, 32 bytes."""
+
+    def digest(self, names: Iterable[str]) -> bytes | None:
+        """Digest all that can be imported for functions that a program calls; None for nothing."""
+
+    def import_into(
+        self, bitcode: bytes, names: Iterable[str], triple: str
+    ) -> tuple[bytes, tuple[str, ...]]:
+        """Return a program with functions imported, and which."""
+
+    def to_plain(self) -> list[dict[str, Any]]:
+        """Give what JSON can hold and another process can open them by."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +59,15 @@ class SourceBytes:
     bundle
         Who wrote it, if a program of another package was handed in. Its text is to be read with
         all that `bundle` may know and we do not: ``reader.py``.
+    libraries
+        What it may import functions from.
     """
 
     data: bytes
     name: str
     language: Language = "mlir"
     bundle: Bundle | None = None
+    libraries: Linkable | None = None
 
 
 @dataclass(frozen=True)
@@ -70,10 +93,13 @@ class LiveModule:
         Its ``_CAPIPtr``.
     owner
         The Python object, kept so that the operation lives.
+    libraries
+        What it may import functions from.
     """
 
     capsule: object
     owner: object
+    libraries: Linkable | None = None
 
     language: ClassVar[Language] = "mlir"
 

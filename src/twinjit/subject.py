@@ -16,7 +16,7 @@ from twinjit.errors import TwinjitError, UnfingerprintableError
 from twinjit.key import Key
 from twinjit.lazily import lazily
 from twinjit.llvm_subject import LlvmSubject
-from twinjit.lowering import ResolvedPipeline, resolve_pipeline
+from twinjit.lowering import Imports, ResolvedPipeline, resolve_pipeline
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes
@@ -71,6 +71,16 @@ class Subject(Protocol):
         ------
         PipelineError
             As `resolve_pipeline` does.
+        """
+
+    @property
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it from its libraries; None for nothing.
+
+        Raises
+        ------
+        LibraryError
+            If a library cannot be read, or has no copy to give.
         """
 
     def constants(self) -> Constants:
@@ -160,6 +170,11 @@ class LocalSubject:
         """The pipeline that it gets."""
         return resolve_pipeline(self._options.pipeline, self.program)
 
+    @lazily
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        return self._imports.digest() if self._imports else None
+
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return self._constants
@@ -170,9 +185,10 @@ class LocalSubject:
 
     def build(self, key: Key) -> Artifact:
         """Compile it, consuming the program."""
+        resolved, imports = self.resolved, self._imports  # which the program tells
         note_phase("passes")  # further ones are noted by the native core
         return build_artifact(
-            self.program, key, self.resolved, self._options, self._clock, self._stop
+            self.program, key, resolved, self._options, imports, self._clock, self._stop
         )
 
     def written(self) -> bytes:
@@ -187,6 +203,11 @@ class LocalSubject:
     def close(self) -> None:
         """Let go of the program."""
         self.__dict__.pop("program", None)
+
+    @lazily
+    def _imports(self) -> Imports | None:
+        libraries = self.source.libraries
+        return Imports(libraries, tuple(self.program.declarations())) if libraries else None
 
     @lazily
     def _identity(self) -> tuple[bytes | None, str]:
@@ -238,7 +259,9 @@ def capture(module: LiveModule, policy: Policy) -> CapturedModule:
     fingerprint = live_fingerprint(module, policy)
     # A copy in a private context would do without bytecode, and take 2 MB for each that waits.
     data = bytecode_with_places(_mlir.transfer(module.capsule), policy)
-    return CapturedModule(data, "<live module>", fingerprint=fingerprint)
+    return CapturedModule(
+        data, "<live module>", libraries=module.libraries, fingerprint=fingerprint
+    )
 
 
 def bytecode_with_places(program: _mlir.Program, policy: Policy) -> bytes:

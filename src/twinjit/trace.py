@@ -17,11 +17,14 @@ import errno
 import json
 import os
 import threading
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from twinjit.errors import ConfigError, ObservationWarning
 from twinjit.forks import fork_lock
+from twinjit.once import Once
 from twinjit.report import Clock
 from twinjit.warn import warn_of
 
@@ -29,8 +32,10 @@ __all__ = ["Tracer", "open_trace"]
 
 _MOST_THREADS = 1 << 14
 
-_lock = fork_lock()  # guards `_tracers`
-_tracers: dict[str, Tracer] = {}
+_lock = fork_lock()  # guards `_tracers` and `_begun`
+_tracers: WeakValueDictionary[str, Tracer] = WeakValueDictionary()
+_begun: set[str] = set()  # files that this process, or one that it was forked from, has begun
+_opening = Once()  # by path
 
 
 def open_trace(path: str | os.PathLike[str], label: str = "trace") -> Tracer:
@@ -48,18 +53,29 @@ def open_trace(path: str | os.PathLike[str], label: str = "trace") -> Tracer:
     ConfigError
         If no file can be written there.
     """
-    named = os.path.abspath(os.fspath(path).replace("%p", str(os.getpid())))
-    with _lock:
-        tracer = _tracers.get(named)
-    if tracer is None:
-        tracer = Tracer(named, label)
+    named = _absolute(path, label)
+    with _opening.turn(named):
         with _lock:
-            tracer = _tracers.setdefault(named, tracer)
+            tracer = _tracers.get(named)
+        if tracer is None:
+            tracer = Tracer(named, label, replaces=named not in _begun)
+            with _lock:
+                _tracers[named] = tracer
+                _begun.add(named)
     return tracer
 
 
+def _absolute(path: object, label: str) -> str:
+    named = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(named, str) or "\0" in named:
+        raise ConfigError(
+            f"{label} is {path!r}; give the path of a file, as text or a pathlib.Path"
+        )
+    return os.path.abspath(named.replace("%p", str(os.getpid())))
+
+
 class Tracer:
-    """Writes one file. Forked children write to it, too.
+    """Writes one file, which is closed with it. Forked children write to it, too.
 
     Parameters
     ----------
@@ -67,6 +83,8 @@ class Tracer:
         Of the file, absolute.
     label
         What messages call what named it.
+    replaces
+        Whether what the file has goes.
 
     Raises
     ------
@@ -74,19 +92,19 @@ class Tracer:
         If it cannot be written.
     """
 
-    def __init__(self, path: str, label: str) -> None:
+    def __init__(self, path: str, label: str, *, replaces: bool) -> None:
         self._path = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
         try:
-            self._file: int | None = os.open(path, flags, 0o644)
-            os.write(
-                self._file, b"[\n" + _line(_metadata("process_name", os.getpid(), 0, "twinjit"))
-            )
+            file = _open(path, replaces)
+            weakref.finalize(self, os.close, file).atexit = False  # threads may go on then
+            if os.fstat(file).st_size == 0:
+                os.write(file, b"[\n" + _line(_metadata("process_name", os.getpid(), 0, "twinjit")))
         except OSError as error:
             raise ConfigError(
                 f"{label} is {path!r}, which cannot be written: {error.strerror}; give the path of "
                 "a file in a directory that is there"
             ) from error
+        self._file: int | None = file
         self._named: set[tuple[int, int]] = set()  # threads; races name one twice, which is right
 
     def record(self, name: str, clock: Clock, args: Mapping[str, object]) -> None:
@@ -121,6 +139,14 @@ class Tracer:
                 ObservationWarning,
                 f"Twinjit's trace {self._path} ends here: {error.strerror}. Compiling goes on.",
             )
+
+
+def _open(path: str, replaces: bool) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    flags |= os.O_NONBLOCK  # what waits for a pipe's reader would wait for ever
+    file = os.open(path, flags | (os.O_TRUNC if replaces else 0), 0o644)
+    os.set_blocking(file, True)
+    return file
 
 
 def _metadata(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pytest
 import twinjit
 from tests.clusters.test_pool import ADD, TENSOR
 from tests.redis_server import RedisServer, redis_server
+from tests.workers.programs import crashing
 from twinjit.errors import (
     CompilationTimeoutError,
     ConfigError,
@@ -24,6 +25,7 @@ from twinjit.errors import (
 )
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 
 # Dask's own threads and sockets, when a cluster ends under it.
 pytestmark = [
@@ -122,6 +124,23 @@ def test_a_worker_that_is_killed(cluster: Any) -> None:
         victim = next(iter(client.run(os.getpid).values()))
         os.kill(victim, signal.SIGKILL)
         assert compiler.compile(ADD.format(k=400)).add(1) == 401
+
+
+def test_a_program_that_ends_its_workers() -> None:
+    """It ends as many as the scheduler lets it."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        victims = set(client.run(os.getpid).values())
+        compiler = twinjit.Compiler(cache=False, executor=client)
+        with pytest.raises(ExecutorError, match="KilledWorker"):
+            compiler.compile(crashing(1))
+        assert compiler.compile(ADD.format(k=401)).add(1) == 402
+        assert not victims & set(client.run(os.getpid).values())
 
 
 def test_a_cluster_that_is_gone() -> None:

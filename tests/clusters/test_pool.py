@@ -9,6 +9,7 @@ import pickle
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,74 @@ class Answers(Executor):
 def test_answers_that_are_none(answer: Any) -> None:
     with pytest.raises(ExecutorError, match="gave back"):
         twinjit.Compiler(cache=False, executor=Answers(answer)).compile(ADD.format(k=8))
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Runs(Executor):
+    """Does with a future what it was made with; what that returns, `submit` does."""
+
+    def __init__(self, work: Callable[[Future[Any]], object]) -> None:
+        self.work = work
+
+    def submit(self, *_args: Any, **_kwargs: Any) -> Any:
+        future: Future[Any] = Future()
+        return self.work(future) or future
+
+
+def _fail(error: BaseException) -> Callable[[Future[Any]], object]:
+    return lambda future: future.set_exception(error)
+
+
+def _refuse(error: Exception) -> Callable[[Future[Any]], object]:
+    def refuse(_: Future[Any]) -> object:
+        raise error
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (_fail(SystemExit(3)), "lost the compilation: SystemExit"),
+        (_fail(KeyboardInterrupt()), "lost the compilation: KeyboardInterrupt"),
+        (_fail(Unprintable()), "lost the compilation: .*Unprintable"),
+        (_refuse(OSError(11, "no process")), "takes no work: .*no process"),
+        (_refuse(TypeError("cannot pickle")), "takes no work: .*cannot pickle"),
+        (_refuse(Unprintable()), "takes no work: .*Unprintable"),
+        (lambda _: {"entry": b""}, "gave back a dict; it should be a concurrent.futures.Future"),
+        (Future.cancel, "submit of the executor gave back a bool"),
+    ],
+)
+def test_executors_of_all_kinds(work: Callable[[Future[Any]], object], told: str) -> None:
+    with pytest.raises(ExecutorError, match=told):
+        twinjit.Compiler(cache=False, executor=Runs(work)).compile(ADD.format(k=11))
+
+
+def test_what_is_cancelled_with_its_queue_is_not_waited_for() -> None:
+    """Nobody notifies those who wait for such a future."""
+    busy, begun, rest = Event(), Event(), Event()
+    executor = ThreadPoolExecutor(1)
+    executor.submit(lambda: (busy.set(), rest.wait()))
+    busy.wait()
+
+    class Told(Executor):
+        def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:  # type: ignore[override]
+            future = executor.submit(*args, **kwargs)
+            begun.set()
+            return future
+
+    with ThreadPoolExecutor(1) as threads:
+        compiler = twinjit.Compiler(cache=False, executor=Told())
+        compiled = threads.submit(compiler.compile, ADD.format(k=12), timeout=30)
+        begun.wait()
+        executor.shutdown(wait=False, cancel_futures=True)
+        with pytest.raises(ExecutorError, match="was shut down before"):
+            compiled.result()
+        rest.set()
 
 
 def test_the_artifact_of_another_program_is_refused() -> None:

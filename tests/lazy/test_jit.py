@@ -19,6 +19,7 @@ import twinjit
 from tests.lazy.texts import UNARY, Generator, body
 from tests.threads import at_once
 from twinjit import Jit
+from twinjit._native import _llvm
 from twinjit.errors import (
     ConfigError,
     EntryNotFoundError,
@@ -332,3 +333,19 @@ for _ in range(4):
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_functions_import_from_libraries(compiler, tmp_path) -> None:
+    def library(factor: int) -> twinjit.Library:
+        text = f"define i64 @from_library(i64 %x) {{ %r = mul i64 %x, {factor} ret i64 %r }}"
+        path = tmp_path / f"{factor}.bc"
+        path.write_bytes(_llvm.parse_module(text.encode(), "library.ll").bitcode())
+        return twinjit.Library.from_bitcode(path)
+
+    text = body("f", "from_library") + body("g", plus=5)
+    results = []
+    for factor in (3, 4):
+        executable = compiler.compile(text, libraries=[library(factor)], lazy=True)
+        results += [executable.f(10), executable.g(10)]
+    assert results == [31, 15, 41, 15]
+    assert (executable.report.compiled, executable.report.hits) == (1, {"memory": 1})

@@ -156,3 +156,56 @@ def test_freed_images_do_not_stay_in_memory():
     assert _llvm.code_memory()[0] == before + sum(image.size for image in images)
     images.clear()
     assert _llvm.code_memory()[0] == before
+
+
+def test_refused_pages_reserve_nothing():
+    """Address space is there, but no memory to write to."""
+    script = """
+    import re, resource
+    import twinjit
+    from tests.images import load, maps, object_code
+    variables = 3 << 17  # 3 MiB, which share an arena
+    object_code(variables)
+    size = int(re.search(r"VmData:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    load()
+    before = maps()
+    resource.setrlimit(resource.RLIMIT_DATA, (size + (2 << 20), most))
+    errors = set()
+    for _ in range(50):
+        try:
+            load(variables)
+        except twinjit.errors.ArtifactUnavailableError as error:
+            errors.add(str(error))
+    print(*errors, sep="|")
+    print(len(twinjit._native._llvm.code_memory()[3]), maps() - before < 5)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    print(load(variables).size > 3 << 20)
+    """
+    error, left, loads = run(script).splitlines()
+    assert error.startswith("no memory for code: Cannot allocate memory; let go of")
+    assert "ulimit -v or -d" in error
+    assert (left, loads) == ("1 True", "True")
+
+
+def test_variables_begin_anew_in_locked_memory():
+    """The kernel does not empty pages then."""
+    script = """
+    import ctypes
+    from tests.images import program
+    from twinjit import Compiler
+    from twinjit.executable import LoadedCode
+    artifact = Compiler(cache=False, shared=False, opt_level=1).compile(program(7))._code.artifact
+    if ctypes.CDLL(None).mlockall(3) != 0:  # now and later
+        print("no right")
+        raise SystemExit
+    codes = [LoadedCode(artifact, is_stored=False) for _ in range(6_000)]
+    assert {each.function("next")() for each in codes} == {7}
+    codes[::2] = [None] * 3_000  # more holes than there may be
+    codes = [codes, [LoadedCode(artifact, is_stored=False) for _ in range(4_000)]]
+    print({each.function("next")() for each in codes[1]})
+    """
+    told = run(script).splitlines()
+    if told == ["no right"]:
+        pytest.skip("no right to lock memory")
+    assert told == ["{7}"]

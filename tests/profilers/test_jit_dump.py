@@ -188,8 +188,27 @@ for each in caught:
     (line,) = printed.splitlines()
     assert line == (
         "ObservationWarning perf is not told of code from now on: "
-        "there is no home directory to put it in; set JITDUMPDIR to a directory"
+        f"{base / place} is not a directory that can be used; set JITDUMPDIR to one"
     )
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_place_whose_name_is_no_text(base, monkeypatch, is_there) -> None:
+    place = base / os.fsdecode(b"caf\xe9")
+    if is_there:
+        place.mkdir()
+    monkeypatch.setenv("JITDUMPDIR", str(place))
+    printed = run(
+        COMPILE
+        + """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert compiler().compile(adds(1)).f(1) == 2
+print(*(each.message for each in caught))
+"""
+    )
+    assert ("caf\\xe9 is not a directory" in printed) != is_there
+    assert len(list(place.glob(".debug/jit/*/*.dump"))) == is_there
 
 
 @pytest.mark.parametrize("room", [0, 600])  # for nothing; for the header and some records

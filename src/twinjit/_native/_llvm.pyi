@@ -96,7 +96,7 @@ def load(object: bytes | memoryview, entries: Sequence[str], constants: Sequence
 def malloc_address() -> int:
     """Address of the C library's ``malloc``. Holds the GIL."""
 
-def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: str) -> None:
+def tell_profilers(perf_map: bool, jit_dump: bool, gdb: bool, jit_dump_base: bytes) -> None:
     """
     Tell perf (by /tmp/perf-PID.map, by a file below a directory) or gdb of all code that is loaded from now on. Holds the GIL.
     """
@@ -238,6 +238,11 @@ class Module:
         Parameters and results of the functions that a normalised module defines for others. Releases the GIL.
         """
 
+    def declarations(self) -> list[str]:
+        """
+        Names of the functions and variables that the module uses and leaves to others to define, as far as they are UTF-8. Releases the GIL.
+        """
+
     def bitcode(self) -> bytes:
         """The module as bitcode of this LLVM. Releases the GIL."""
 
@@ -319,3 +324,74 @@ def take_native_error() -> BaseException | None:
     """
     The last error of a lazy function in this thread that no Python code could be told. Holds the GIL.
     """
+
+class BitcodeFiles:
+    """Files of bitcode to open a library of. Used by one thread at a time."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, name: str, data: bytes) -> None:
+        """Copy the bytes of a file. Holds the GIL."""
+
+    def identity(self) -> bytes:
+        """Digest of all bytes, in order. Holds the GIL."""
+
+def summarised_modules(index: bytes) -> list[str]:
+    """
+    Paths of the modules that a ThinLTO summary index is about, sorted. Releases the GIL.
+    """
+
+class Library:
+    """
+    Bitcode whose functions can become part of programs. Any number of threads may use one. All release the GIL.
+    """
+
+    def __init__(self, files: BitcodeFiles, summary: bytes | None, policy: tuple[float, float, float] | None, context_bytes: int) -> None:
+        """
+        Take files, leaving none there. `policy` has the most instructions, the decay, and the bytes of constants that cost as much as an instruction; None to copy all that is reachable.
+        """
+
+    def functions(self) -> list[str]:
+        """The functions that are defined for others, sorted."""
+
+    def explain(self, names: list[str]) -> list[tuple[str, int, str | None, float, float, int, int, int, str]]:
+        """
+        Decisions, nearest first: name; number of the caller's, or -1; file, None where there is none; limit and cost in instructions; instructions; bytes of constants; number of functions and constants that come along; why it is not imported, or empty.
+        """
+
+    def digest(self, names: list[str]) -> bytes | None:
+        """
+        Digest of all that can be imported for these names; None where none is defined.
+        """
+
+    def externals(self, names: list[str]) -> list[str]:
+        """
+        What programs declare that import these names, and the library does not define.
+        """
+
+    def import_into(self, bitcode: bytes, names: list[str], triple: str) -> tuple[bytes, list[str]]:
+        """
+        Import functions into a program; return its bitcode, and which were imported.
+        """
+
+    def open_all(self) -> int:
+        """
+        Read the symbols of all modules, to measure that; return how many there are.
+        """
+
+    def module_digests(self) -> list[tuple[str, bytes]]:
+        """
+        The library's modules as they are in all contexts that nobody uses now, read in full: names, and digests of what LLVM prints, to see that they do not change.
+        """
+
+class ImportComparison:
+    """
+    Ways to have a library's function in a program, to measure. Used by one thread at a time.
+    """
+
+    def __init__(self, library: Library) -> None: ...
+
+    def sample(self, way: str, name: str) -> tuple[float, str]:
+        """
+        Import a function into an empty program in the way ``ours``, ``reload`` or ``clone``; return the seconds, and the program as text. Releases the GIL.
+        """

@@ -49,7 +49,7 @@ def identify_pipeline(text: str) -> tuple[str, bool, str, dict[str, str]]:
 
 def pool_stats() -> dict[str, int]:
     """
-    Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the former, as measured, and ``leased_bytes`` in the latter, at least; and since the process began, how many were ``made``, and how many were not kept since they were used often (``recycled_by_uses``), had grown (``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. Holds the GIL.
+    Private contexts: how many are ``idle`` and ``leased``; ``idle_bytes`` of memory in the former, and ``leased_bytes`` that the latter had when they were taken, as measured; and since the process began, how many were ``made``, and how many were not kept since they were used often (``recycled_by_uses``), had grown (``recycled_by_growth``), were ``tainted`` by a program's names, or were ``surplus``. Holds the GIL.
     """
 
 def release_contexts(gives_back: bool = True) -> None:
@@ -96,6 +96,11 @@ class Program:
 
     def signatures(self) -> list[dict[str, object]]:
         """Parameters and results of the functions that callers may enter."""
+
+    def declarations(self) -> list[str]:
+        """
+        Symbols of the functions that the program calls and leaves to others to define. Releases the GIL.
+        """
 
     def normalise(self, policy: str, stop: twinjit._native._llvm.Stop | None = None) -> list[tuple[str, str, int, int, str]]:
         """

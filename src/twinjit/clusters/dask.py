@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, wait
 from typing import Any
 from uuid import uuid4
 
 from twinjit.clusters.job import run
-from twinjit.clusters.remote import LOOK_SECONDS, lost_by
+from twinjit.clusters.remote import lost_by, wait_for
 from twinjit.errors import ConfigError, ExecutorError
 from twinjit.forks import held_off
 from twinjit.stop import Stop
@@ -43,7 +42,7 @@ class Dask:
         """Run a job."""
         key = name or f"twinjit-{uuid4()}"
         try:
-            # Not again where it ended its worker, as it would end the next.
+            # Only the scheduler's allowed-failures keep what ended its worker from the next.
             future = self._client.submit(run, job, key=key, retries=0)
         except Exception as error:
             raise lost_by("the Dask cluster", error) from error
@@ -54,10 +53,7 @@ class Dask:
 
     def _wait(self, future: Any, stop: Stop) -> dict[str, Any]:
         # Not by result(timeout), which may cancel what it gathers and raise something else then.
-        done: Future[None] = Future()
-        future.add_done_callback(lambda _: done.set_result(None))
-        while not wait([done], LOOK_SECONDS).done:
-            stop.check()
+        wait_for(future, stop)
         try:
             answer: dict[str, Any] = future.result()
             return answer

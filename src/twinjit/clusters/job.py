@@ -9,11 +9,12 @@ from typing import Any
 from twinjit.artifact import encode
 from twinjit.build import BuildOptions
 from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
+from twinjit.forks import held_off
 from twinjit.key import Key
 from twinjit.language import Language
 from twinjit.plain import error_to_plain
 from twinjit.report import Clock
-from twinjit.source import SourceBytes
+from twinjit.source import Linkable, SourceBytes
 from twinjit.stop import stop_after
 from twinjit.subject import open_local
 
@@ -38,6 +39,8 @@ class Job:
         How long it may take once it has begun; None for no limit.
     language
         Of the program.
+    libraries
+        What it may import functions from, as `Linkable.to_plain` gives it.
     """
 
     program: bytes
@@ -46,6 +49,7 @@ class Job:
     key: bytes
     seconds: float | None
     language: Language = "mlir"
+    libraries: list[dict[str, Any]] | None = None
 
     def to_bytes(self) -> bytes:
         """Write the job down: a JSON object of all but the program, a newline, and the program.
@@ -59,6 +63,7 @@ class Job:
             "key": self.key.hex(),
             "seconds": self.seconds,
             "language": self.language,
+            "libraries": self.libraries,
         }
         return json.dumps(header, separators=(",", ":")).encode() + b"\n" + self.program
 
@@ -76,8 +81,8 @@ class Job:
             told = json.loads(header)
             options = BuildOptions.from_plain(told["options"])
             key = bytes.fromhex(told["key"])
-            language = told["language"]
-            return cls(program, told["name"], options, key, told["seconds"], language)
+            language, libraries = told["language"], told["libraries"]
+            return cls(program, told["name"], options, key, told["seconds"], language, libraries)
         except (ValueError, TypeError, KeyError) as error:
             raise ExecutorError(
                 f"the job is not of this release of Twinjit: {error!r}. Install the same release "
@@ -104,11 +109,19 @@ def run(data: bytes) -> dict[str, Any]:
 
 
 def _compile(job: Job) -> bytes:
-    source = SourceBytes(job.program, job.name, job.language)
+    source = SourceBytes(job.program, job.name, job.language, libraries=_opened(job.libraries))
     subject = open_local(source, Clock(), stop_after(job.seconds), job.options)
-    key = job.options.key(subject.fingerprint, subject.resolved, job.language)
+    key = job.options.key(subject.fingerprint, subject.resolved, job.language, subject.imports)
     _check_key(key, job.key)
     return encode(subject.build(key))
+
+
+def _opened(libraries: list[dict[str, Any]] | None) -> Linkable | None:
+    if libraries is None:
+        return None
+    with held_off():  # what few need costs none else
+        from twinjit.library import Libraries
+    return Libraries.from_plain(libraries)
 
 
 def _check_key(key: Key, wanted: bytes) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any
 
 from twinjit.clusters.job import run
-from twinjit.clusters.remote import LOOK_SECONDS
+from twinjit.clusters.remote import in_words, wait_for
 from twinjit.errors import ExecutorError
 from twinjit.stop import Stop
 
@@ -34,11 +34,15 @@ class Pool:
         del name  # nothing to tell it to
         try:
             future = self._executor.submit(run, job)
-        except RuntimeError as error:  # shut down, or broken
-            raise ExecutorError(f"the executor takes no work: {error}") from error
+        except Exception as error:
+            raise ExecutorError(f"the executor takes no work: {in_words(error)}") from error
+        if not isinstance(future, Future):
+            raise ExecutorError(
+                f"submit of the executor gave back a {type(future).__name__}; it should be a "
+                "concurrent.futures.Future"
+            )
         try:
-            while not wait([future], LOOK_SECONDS).done:
-                stop.check()
+            wait_for(future, stop)
         finally:
             future.cancel()  # where it has not begun
         return _result_of(future)
@@ -47,11 +51,12 @@ class Pool:
 def _result_of(future: Future[dict[str, Any]]) -> dict[str, Any]:
     """Return what a job that is done returned; whatever else happened is the executor's doing."""
     try:
-        return future.result()
+        error = future.exception()  # not raised, as it may be what ends threads, such as SystemExit
     except CancelledError:
         raise ExecutorError("the executor was shut down before it compiled the program") from None
-    except Exception as error:
+    if error is not None:
         cure = _CURE if isinstance(error, BrokenExecutor) else ""
         raise ExecutorError(
-            f"the executor lost the compilation: {type(error).__name__}: {error}{cure}"
+            f"the executor lost the compilation: {in_words(error)}{cure}"
         ) from error
+    return future.result()

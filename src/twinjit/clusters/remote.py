@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from concurrent.futures import Future, wait
 from typing import Any, Protocol
 
 from twinjit.artifact import Artifact
@@ -24,7 +26,7 @@ from twinjit.source import Source
 from twinjit.stop import Stop
 from twinjit.subject import LocalSubject, open_local
 
-__all__ = ["LOOK_SECONDS", "Cluster", "RemoteBuilder", "lost_by"]
+__all__ = ["LOOK_SECONDS", "Cluster", "RemoteBuilder", "in_words", "lost_by", "wait_for"]
 
 LOOK_SECONDS = 0.02
 """How often those who wait look whether they are to stop."""
@@ -106,6 +108,11 @@ class RemoteSubject:
         """The pipeline that it gets."""
         return self._local.resolved
 
+    @property
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        return self._local.imports
+
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
         return self._local.constants()
@@ -136,8 +143,16 @@ class RemoteSubject:
                 raise error
 
     def _job(self, key: Key) -> Job:
-        program, name, seconds = self._local.written(), self.source.name, self._stop.seconds_left
-        return Job(program, name, self._options, frame(key.parts), seconds, self.source.language)
+        libraries = self.source.libraries
+        return Job(
+            self._local.written(),
+            self.source.name,
+            self._options,
+            frame(key.parts),
+            self._stop.seconds_left,
+            self.source.language,
+            libraries.to_plain() if libraries else None,
+        )
 
 
 def _error_in(answer: object) -> TwinjitError | None:
@@ -161,9 +176,30 @@ def _read(answer: dict[str, Any], key: Key) -> Artifact:
     return read_built(entry, key, "the executor")
 
 
+def wait_for(future: Any, stop: Stop) -> None:
+    """Wait until a future has ended, be it the standard library's or one that is like it.
+
+    Raises
+    ------
+    CompilationCancelledError, CompilationTimeoutError
+        Where `stop` ended the wait.
+    """
+    # Not by wait([future]), which waits for ever for one that was cancelled and that nobody takes
+    # out of its queue any more, as after shutdown(cancel_futures=True).
+    done: Future[None] = Future()
+    future.add_done_callback(lambda _: done.set_result(None))
+    while not wait([done], LOOK_SECONDS).done:
+        stop.check()
+
+
+def in_words(error: BaseException) -> str:
+    """Tell of an exception of any class; its own ``__str__`` may fail."""
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
 def lost_by(engine: str, error: Exception) -> ExecutorError:
     """Tell of what only an engine of several machines can have raised, since `run` does not."""
     return ExecutorError(
-        f"{engine} lost the compilation: {type(error).__name__}: {error}. Its workers need the "
-        "same release of Twinjit, and their logs say more"
+        f"{engine} lost the compilation: {in_words(error).rstrip('.')}. Its workers need the same "
+        "release of Twinjit, and their logs say more"
     )

@@ -8,6 +8,7 @@ from twinjit.engine import Engine
 from twinjit.lazy.function import LazyFunction
 from twinjit.lazy.report import LazyReport
 from twinjit.lazy.session import Session
+from twinjit.source import Source
 
 __all__ = ["LazyExecutable"]
 
@@ -26,10 +27,10 @@ class LazyExecutable:
         self._session = session
 
     @classmethod
-    def read(cls, engine: Engine, program: object, language: str) -> LazyExecutable:
+    def read(cls, engine: Engine, source: Source) -> LazyExecutable:
         """Read a program; see `Compiler.compile`."""
-        session = Session(engine, {}, speculate=False)
-        session.add(program, language)
+        session = Session(engine, engine.open, {}, speculate=False)
+        session.add_source(source)
         return cls(session)
 
     @property

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twinjit.build import BuildOptions
 from twinjit.errors import GenerationError, TwinjitError
-from twinjit.lazy.lowered import read_unit
 from twinjit.lazy.prototype import Prototype
 from twinjit.lazy.unit import Unit
 
@@ -14,7 +12,10 @@ __all__ = ["generate"]
 
 
 def generate(
-    name: str, prototype: Prototype, generator: Callable[[], object], options: BuildOptions
+    name: str,
+    prototype: Prototype,
+    generator: Callable[[], object],
+    read: Callable[[object], tuple[Unit, dict[str, str]]],
 ) -> tuple[Unit, str]:
     """Call what generates a function.
 
@@ -36,7 +37,7 @@ def generate(
             f"generating {name!r} raised {type(error).__name__}: {error}"
         ) from error
     try:
-        unit, renamed = read_unit(program, "auto", options)
+        unit, renamed = read(program)
     except TwinjitError as error:
         raise GenerationError(f"what was generated for {name!r} cannot be used: {error}") from error
     symbol = next((symbol for symbol, given in renamed.items() if given == name), name)

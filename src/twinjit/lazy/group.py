@@ -44,6 +44,8 @@ class Group:
         Compiles parts.
     options
         For what is compiled and is no function of the user's.
+    read
+        Reads a program, and gives its module and the names of functions that have other symbols.
     symbols
         Addresses of external symbols by name.
     started
@@ -54,11 +56,13 @@ class Group:
         self,
         compiler: PartCompiler,
         options: BuildOptions,
+        read: Callable[[object], tuple[Unit, dict[str, str]]],
         symbols: Mapping[str, int],
         started: Callable[[Group, Member], None] | None = None,
     ) -> None:
         self._compiler = compiler
         self._options = options
+        self._read = read
         self._symbols = dict(symbols)
         self._started = started
         self._cells = _llvm.Cells(_resolver_of(weakref.ref(self)))
@@ -264,7 +268,7 @@ class Group:
             if kind != "data" and name not in unit.cells:
                 self._check_type(member, unit, known[name])
         clock.lap("extract")
-        found = self._compiler.find(bitcode, clock)
+        found = self._compiler.find(bitcode, unit.libraries, clock)
         given = dict(unit.given)
         given |= {name: self._symbols[name] for name in outside if name in self._symbols}
         given |= self._bind_links(unit, links)
@@ -280,7 +284,7 @@ class Group:
         assert member.prototype  # noqa: S101
         try:
             unit, member.symbol = generate(
-                member.name, member.prototype, member.generate, self._options
+                member.name, member.prototype, member.generate, self._read
             )
         except TwinjitError:
             with self._lock:

@@ -12,14 +12,14 @@ from twinjit.lowering import resolve_pipeline
 from twinjit.pipeline import NAMED_PIPELINES
 from twinjit.report import Clock
 from twinjit.signature import Signature
-from twinjit.source import Source, SourceBytes, open_source
+from twinjit.source import Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import load_mlir
 
 __all__ = ["read_unit"]
 
 
-def read_unit(program: object, language: str, options: BuildOptions) -> tuple[Unit, dict[str, str]]:
+def read_unit(source: Source, options: BuildOptions) -> tuple[Unit, dict[str, str]]:
     """Read a program in either language, to be compiled function by function.
 
     MLIR is lowered as a whole: passes may look at, and change, several functions at once, so that
@@ -34,15 +34,15 @@ def read_unit(program: object, language: str, options: BuildOptions) -> tuple[Un
     ------
     CompilationError
         Or one of its subclasses, if it cannot be read or lowered.
-    UnsupportedProgramError, OSError
-        As `open_source`.
     """
-    source = open_source(program, language=language)
     if isinstance(source, SourceBytes) and source.language == "llvm":
-        return Unit.read(source.data, source.name), {}
+        unit = Unit.read(source.data, source.name)
+        unit.libraries = source.libraries
+        return unit, {}
     bitcode, signatures = _lower(source, options)
     by_symbol = {_llvm.program_symbol(each.name): each for each in signatures}
     unit = Unit.read(bitcode, "<lowered program>", by_symbol)
+    unit.libraries = source.libraries
     return unit, {symbol: each.name for symbol, each in by_symbol.items() if symbol != each.name}
 
 

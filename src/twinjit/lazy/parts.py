@@ -14,7 +14,7 @@ from twinjit.engine import Engine
 from twinjit.report import Clock, Tier
 from twinjit.request import RequestHasher
 from twinjit.signature import Signature
-from twinjit.source import SourceBytes
+from twinjit.source import Linkable, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import Subject
 
@@ -76,7 +76,7 @@ class PartCompiler:
         self._engine = engine
         self._hasher = RequestHasher([("lazy-part", "1"), *engine.options.parts])
 
-    def find(self, bitcode: bytes, clock: Clock) -> Found:
+    def find(self, bitcode: bytes, libraries: Linkable | None, clock: Clock) -> Found:
         """Return the artifact of a part, compiling it if it is new.
 
         Raises
@@ -84,7 +84,7 @@ class PartCompiler:
         CompilationError
             Or one of its subclasses, for one that cannot be compiled.
         """
-        source = SourceBytes(bitcode, "<lazy function>", "llvm")
+        source = SourceBytes(bitcode, "<lazy function>", "llvm", libraries=libraries)
         stop = Stop()
         subject = self._engine.open_subject(source, clock, stop)
         try:
@@ -99,7 +99,7 @@ class PartCompiler:
                         found = self._find_by_key(request, subject, stop, waits=waits)
         finally:
             subject.close()
-        self._engine.count_part(found.tier)
+        self._engine.count_code(found.tier)
         return found
 
     def _find_by_request(self, request: bytes, subject: Subject) -> Found | None:
@@ -111,7 +111,7 @@ class PartCompiler:
 
     def _find_by_key(self, request: bytes, subject: Subject, stop: Stop, *, waits: bool) -> Found:
         engine = self._engine
-        key = engine.options.key(subject.fingerprint, subject.resolved, "llvm")
+        key = engine.options.key(subject.fingerprint, subject.resolved, "llvm", subject.imports)
         if subject.fingerprint is None:
             engine.count("uncacheable")
             return Found.of(subject.build(key), "compiled", subject)

@@ -15,6 +15,8 @@ from twinjit.lazy.lowered import read_unit
 from twinjit.lazy.parts import PartCompiler
 from twinjit.lazy.prototype import C_FUNCTION, address_of_function, parse_prototype
 from twinjit.lazy.report import LazyReport
+from twinjit.lazy.unit import Unit
+from twinjit.source import Source
 
 __all__ = ["Session", "addresses_of"]
 
@@ -24,10 +26,22 @@ _SPECULATIVE = -1  # priority
 class Session:
     """A group, and its functions as Python calls them."""
 
-    def __init__(self, engine: Engine, symbols: Mapping[str, int], *, speculate: bool) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        open_program: Callable[[object, str], Source],
+        symbols: Mapping[str, int],
+        *,
+        speculate: bool,
+    ) -> None:
         self._engine = engine
+        self._open = open_program
+
+        def read(program: object) -> tuple[Unit, dict[str, str]]:
+            return read_unit(open_program(program, "auto"), engine.options)
+
         started = _Speculation() if speculate else None
-        self._group = Group(PartCompiler(engine), engine.options, symbols, started)
+        self._group = Group(PartCompiler(engine), engine.options, read, symbols, started)
         self._functions: dict[str, LazyFunction] = {}
         self.is_closed = False
 
@@ -38,7 +52,11 @@ class Session:
 
     def add(self, program: object, language: str) -> list[str]:
         """Take in a program; see `Jit.add`."""
-        unit, names = read_unit(program, language, self._engine.options)
+        return self.add_source(self._open(program, language))
+
+    def add_source(self, source: Source) -> list[str]:
+        """Take in a program that was opened."""
+        unit, names = read_unit(source, self._engine.options)
         self._group.add(unit, names)
         return [names.get(each.symbol, each.symbol) for each in unit.public()]
 

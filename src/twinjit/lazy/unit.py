@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from twinjit._native import _llvm
 from twinjit.signature import Signature
+from twinjit.source import Linkable
 
 __all__ = ["Unit", "UnitFunction"]
 
@@ -46,6 +47,8 @@ class Unit:
         Cells of the functions that it defines, by symbol.
     given
         Addresses of external symbols that it means.
+    libraries
+        What its functions may import from.
     data
         Addresses of its variables by symbol; None as long as nobody needed one.
     image
@@ -58,6 +61,7 @@ class Unit:
     signatures: Mapping[str, Signature] = field(default_factory=dict)
     cells: dict[str, int] = field(default_factory=dict)
     given: Mapping[str, int] = field(default_factory=dict)
+    libraries: Linkable | None = None
     data: Mapping[str, int] | None = None
     image: _llvm.Image | None = None
 

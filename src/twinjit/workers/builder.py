@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from time import monotonic
-from typing import Any, cast
+from typing import Any, TypeVar
 
 from twinjit.artifact import Artifact, encode
 from twinjit.build import BuildOptions, read_built
 from twinjit.confirmation import Verdict
 from twinjit.constants import Constants
-from twinjit.errors import CompilationTimeoutError, ExecutorError
+from twinjit.errors import CompilationTimeoutError, ExecutorError, TwinjitError
 from twinjit.key import Key, frame
 from twinjit.lazily import lazily
 from twinjit.lowering import ResolvedPipeline
-from twinjit.plain import error_from_plain
 from twinjit.report import Clock
 from twinjit.settings import Settings
 from twinjit.source import LiveModule, Source, SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import load_mlir
-from twinjit.workers import protocol
+from twinjit.workers import answers, protocol
 from twinjit.workers.crash import describe
 from twinjit.workers.limits import Limits
 from twinjit.workers.messages import Message
@@ -30,6 +30,8 @@ from twinjit.workers.reproducer import Reproducer
 from twinjit.workers.worker_process import Worker, WorkerEnded
 
 __all__ = ["WorkerBuilder", "WorkerSubject"]
+
+T = TypeVar("T")
 
 
 class WorkerBuilder:
@@ -80,37 +82,41 @@ class WorkerSubject:
     @property
     def fingerprint(self) -> bytes | None:
         """None for a program that has none."""
-        told = self._read.header["fingerprint"]
-        return None if told is None else bytes.fromhex(told)
+        return self._read.fingerprint
 
     @property
     def why_unknown(self) -> str:
         """Why it has no fingerprint."""
-        return cast(str, self._read.header["why_unknown"])
+        return self._read.why_unknown
 
     @property
     def resolved(self) -> ResolvedPipeline:
         """The pipeline that it gets."""
-        told = self._read.header
-        if "unresolved" in told:
-            raise error_from_plain(told["unresolved"])
-        return protocol.resolved_from_plain(told["resolved"])
+        resolved = self._read.resolved
+        if isinstance(resolved, TwinjitError):
+            raise copy(resolved)  # to raise an exception writes to it
+        return resolved
+
+    @property
+    def imports(self) -> bytes | None:
+        """Digest of what can be imported into it."""
+        told = self._read.header["imports"]
+        return None if told is None else bytes.fromhex(told)
 
     def constants(self) -> Constants:
         """Return the large constants that the policy takes for parameters."""
-        return Constants(tuple(self._read.header["types"]), tuple(self._read.sections))
+        return self._read.constants
 
     def judge(self, artifact: Artifact) -> Verdict:
         """Say whether an artifact is of this very program."""
-        answer = self._ask({"do": "judge"}, [encode(artifact)])
-        return cast(Verdict, answer.header["verdict"])
+        return self._ask({"do": "judge"}, answers.read_verdict, [encode(artifact)])
 
     def build(self, key: Key) -> Artifact:
         """Compile it, and let go of the worker."""
-        answer = self._ask({"do": "build"}, [frame(key.parts)])
-        self._give_back(answer)
-        self._clock.split(answer.header["phases"])
-        return read_built(answer.sections[0], key, "a worker")
+        built = self._ask({"do": "build"}, answers.Built.of, [frame(key.parts)])
+        self._give_back(retires=built.retires)
+        self._clock.split(built.phases)
+        return read_built(built.entry, key, "a worker")
 
     def close(self) -> None:
         """Let go of the worker."""
@@ -119,7 +125,7 @@ class WorkerSubject:
             self._worker = None
             POOL.discard(worker)
         elif worker:
-            self._give_back(self._ask({"do": "end"}))
+            self._give_back(retires=self._ask({"do": "end"}, answers.read_end))
 
     @lazily
     def _program(self) -> tuple[SourceBytes, bool]:
@@ -127,10 +133,11 @@ class WorkerSubject:
         source = self.source
         if isinstance(source, SourceBytes):
             return source, False
-        return SourceBytes(_written(source, self._clock), protocol.LIVE), True
+        written = _written(source, self._clock)
+        return SourceBytes(written, protocol.LIVE, libraries=source.libraries), True
 
     @lazily
-    def _read(self) -> Message:
+    def _read(self) -> answers.Read:
         source, is_live = self._program
         self._worker = POOL.borrow(self._builder.limit, self._check)
         self._clock.lap("worker")
@@ -144,9 +151,9 @@ class WorkerSubject:
             "memory": settings.worker_memory_bytes,
             "directory": _directory(),
         }
-        answer = self._ask(request, [source.data])
-        self._clock.split(answer.header["phases"])
-        return answer
+        read = self._ask(request, answers.Read.of, [source.data])
+        self._clock.split(read.phases)
+        return read
 
     def _check(self) -> None:
         self._stop.check()
@@ -157,22 +164,29 @@ class WorkerSubject:
                 f"{self._builder.settings.compile_timeout:g} s; its worker was ended"
             )
 
-    def _ask(self, request: dict[str, Any], sections: Sequence[bytes] = ()) -> Message:
+    def _ask(
+        self,
+        request: dict[str, Any],
+        read: Callable[[Message], T],
+        sections: Sequence[bytes] = (),
+    ) -> T:
         worker = self._worker
         if worker is None:
             raise LookupError("the program was compiled or let go of")
         try:
-            answer = worker.exchange(Message(request, sections), self._check)
+            answer = worker.exchange(
+                Message(request, sections),
+                self._check,
+                lambda message: answers.understood(message, read),
+            )
         except WorkerEnded as ended:
             raise self._told(ended) from None
         finally:
             if worker.is_busy:
                 self._worker = None
                 POOL.discard(worker)
-        if "error" in answer.header:
-            raise error_from_plain(answer.header["error"])
-        if "failure" in answer.header:
-            raise ExecutorError(f"a worker failed:\n{answer.header['failure']}")
+        if isinstance(answer, TwinjitError):
+            raise answer
         return answer
 
     def _told(self, ended: WorkerEnded) -> Exception:
@@ -191,9 +205,9 @@ class WorkerSubject:
         )
         return describe(crash, settings.crash_dir)
 
-    def _give_back(self, answer: Message) -> None:
+    def _give_back(self, *, retires: bool) -> None:
         worker, self._worker = self._worker, None
-        if worker and answer.header["retires"]:
+        if worker and retires:
             POOL.discard(worker)
         elif worker:
             POOL.give_back(worker, self._builder.limit)

@@ -43,7 +43,9 @@ def _compile(job: Reproducer) -> bytes:
     subject = open_(job.source, Clock(), stop_after(None), job.options)
     try:
         language = job.source.language
-        subject.build(job.options.key(subject.fingerprint, subject.resolved, language))
+        subject.build(
+            job.options.key(subject.fingerprint, subject.resolved, language, subject.imports)
+        )
     except TwinjitError as error:
         return b"\1" + str(error).encode(errors="backslashreplace")
     return b"\0"

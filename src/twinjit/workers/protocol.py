@@ -10,8 +10,9 @@ request                                                    answer
 ``{"do": "read", "options": …, "source": …,                ``{"fingerprint": hexadecimal or null,
 "memory": bytes or null,                                   "why_unknown": text, "phases": …,
 "directory": text or null}``; the program                  "resolved": … or "unresolved": an error,
-                                                           "types": [text]}``; a section for each
-                                                           large constant, of these types
+                                                           "types": [text], "imports": hexadecimal
+                                                           or null}``; a section for each large
+                                                           constant, of these types
 ``{"do": "judge"}``; an entry                              ``{"verdict": text}``
 ``{"do": "build"}``; the key's framing                     ``{"phases": …, "retires": bool}``: the
                                                            worker has had enough; an entry
@@ -25,13 +26,15 @@ from dataclasses import asdict
 from typing import Any
 
 from twinjit.foreign import Bundle
+from twinjit.forks import held_off
 from twinjit.lowering import ResolvedPipeline
 from twinjit.pipeline import Pipeline
-from twinjit.source import SourceBytes
+from twinjit.source import Linkable, SourceBytes
 
 __all__ = [
     "LIVE",
     "RecordedBundle",
+    "libraries_from_plain",
     "resolved_from_plain",
     "resolved_to_plain",
     "source_from_plain",
@@ -75,6 +78,7 @@ def source_to_plain(source: SourceBytes, *, is_live: bool) -> dict[str, Any]:
         "language": source.language,
         "is_live": is_live,
         "bundle": bundle and [bundle.package, str(bundle)],
+        "libraries": source.libraries and source.libraries.to_plain(),
     }
 
 
@@ -82,7 +86,23 @@ def source_from_plain(data: dict[str, Any], program: bytes) -> SourceBytes:
     """Make a source that is read as the one that was handed in."""
     named = data["bundle"]
     bundle = named and RecordedBundle(*named)
-    return SourceBytes(program, data["name"], data["language"], bundle)
+    libraries = libraries_from_plain(data["libraries"])
+    return SourceBytes(program, data["name"], data["language"], bundle, libraries)
+
+
+def libraries_from_plain(data: list[dict[str, Any]] | None) -> Linkable | None:
+    """Open what `Linkable.to_plain` was called on; None stays None.
+
+    Raises
+    ------
+    LibraryError
+        If files are missing here, or are other ones.
+    """
+    if data is None:
+        return None
+    with held_off():  # what few need costs none else
+        from twinjit.library import Libraries
+    return Libraries.from_plain(data)
 
 
 def resolved_to_plain(resolved: ResolvedPipeline) -> dict[str, Any]:

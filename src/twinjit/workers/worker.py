@@ -93,6 +93,7 @@ class _Worker:
             "why_unknown": subject.why_unknown,
             "phases": self._clock.phases,
             "types": constants.types,
+            "imports": subject.imports and subject.imports.hex(),
             **_resolution(subject),
         }
         return Message(answer, constants.contents)

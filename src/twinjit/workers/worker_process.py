@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from twinjit.errors import ExecutorError, ForkError
 from twinjit.forks import held_off
@@ -22,6 +22,8 @@ from twinjit.workers.page import CrashPage
 from twinjit.workers.zygote_process import Zygote, ZygoteEnded
 
 __all__ = ["Check", "Worker", "WorkerEnded"]
+
+T = TypeVar("T")
 
 Check = Callable[[], None]
 """Raises what is to end a wait."""
@@ -115,8 +117,8 @@ class Worker:
         self._page.clear()
         return not _is_readable(self._pidfd, 0)
 
-    def exchange(self, message: Message, check: Check) -> Message:
-        """Ask, and wait for the answer.
+    def exchange(self, message: Message, check: Check, read: Callable[[Message], T]) -> T:
+        """Ask, wait for the answer, and read it.
 
         Whatever else is raised, by `check` for instance, the worker is of no use afterwards.
 
@@ -125,19 +127,20 @@ class Worker:
         WorkerEnded
             If it ended before it had answered.
         ExecutorError
-            If it answers nonsense.
+            If it answers nonsense, for which `read` raises BrokenMessage.
         ForkError
             In a child that was forked meanwhile.
         """
         self.is_busy = True
         try:
             answer = self._exchange(message, check)
+            if answer is None:
+                raise self._ended(check)
+            told = read(answer)
         except BrokenMessage as error:
             raise ExecutorError(f"a worker has lost its mind: {error}") from error
-        if answer is None:
-            raise self._ended(check)
         self.is_busy = False
-        return answer
+        return told
 
     def _exchange(self, message: Message, check: Check) -> Message | None:
         def wait(writing: bool) -> None:

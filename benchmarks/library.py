@@ -1,0 +1,245 @@
+"""Importing functions of PostgreSQL's bitcode, against what others do, and whether it drifts.
+
+`int4pl`, `numeric_add`, `textlike`, `timestamp_trunc` and 100 more drawn at random from
+``utils/adt``, where the functions of SQL's types and operators are, are imported one at a time,
+each alone with its static functions and constants. The folder is that of ``pg_config``'s server, or
+what the environment variable ``TWINJIT_BENCHMARK_BITCODE`` names.
+
+Figures
+-------
+``reload_irmover_over_ours``, ``clone_irmover_over_ours``
+    Median over the functions of the ratio of medians: reading the module for each import, or
+    copying a module that is kept, and moving the function with LLVM's IRMover; against ours.
+``ours_us``, ``reload_irmover_us``, ``clone_irmover_us``
+    Medians of an import.
+``drift``
+    Of 10,000 imports into programs, in random order on two threads, those whose IR is not what a
+    library that was just opened gives.
+``reload_irmover_differing``, ``clone_irmover_differing``
+    Of the imports that were timed, those whose IR is not that of the function's first.
+``bytes_per_import``
+    What each of these left on the heap, all functions having been imported before.
+``changed_library_types``
+    The library's modules that print otherwise, types and all, after these imports than in a library
+    that was just opened.
+``open_seconds``, ``open_mb``
+    Of opening the library and reading the symbols of all of its modules, in a new process.
+``library_open_seconds``
+    Of opening the library alone, which is all that a hit needs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from blake3 import blake3
+
+from benchmarks.harness import Figures, child
+
+if TYPE_CHECKING:
+    from twinjit import Library
+
+__all__ = ["run"]
+
+_NAMED = ("int4pl", "numeric_add", "textlike", "timestamp_trunc")
+_WAYS = ("ours", "reload", "clone")
+_REPEAT = {"ours": 9, "reload": 5, "clone": 3}  # in a row, so that each has its data at hand
+
+
+def bitcode_folder() -> Path:
+    """Find the bitcode of an installed PostgreSQL."""
+    given = os.environ.get("TWINJIT_BENCHMARK_BITCODE")
+    if given:
+        return Path(given)
+    found = shutil.which("pg_config")
+    if not found:
+        sys.exit("the benchmark wants PostgreSQL's bitcode: install it, so that pg_config is found")
+    command = [found, "--pkglibdir"]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return Path(told.strip(), "bitcode", "postgres")
+
+
+def run(*, quick: bool) -> Figures:
+    """Measure; see the module's docstring for the figures."""
+    from twinjit import ImportPolicy, Library
+
+    alone = ImportPolicy(max_instructions=1e9, decay=0)
+    library = Library.from_bitcode(bitcode_folder(), provided=True, policy=alone)
+    names = _draw(library, 26 if quick else 104)
+    figures = _ratios(library, names, 3 if quick else 9)
+    figures |= _drift(library, names, 2_000 if quick else 10_000)
+    opened = [child("benchmarks.library", environment={}) for _ in range(1 if quick else 3)]
+    for name in opened[0]:
+        figures[name] = median(each[name] for each in opened)
+    return figures
+
+
+def _draw(library: Library, count: int) -> list[str]:
+    from twinjit import Library
+
+    chosen = random.Random(15)
+    kinds = Library.from_bitcode(sorted((bitcode_folder() / "utils" / "adt").glob("*.bc")))
+    pool = list(kinds.functions)
+    chosen.shuffle(pool)
+    names = list(_NAMED)
+    while len(names) < count:
+        name = pool.pop()
+        if name not in names and library.explain(name).imported:
+            names.append(name)
+    return names
+
+
+def _ratios(library: Library, names: Sequence[str], rounds: int) -> dict[str, float | str]:
+    from twinjit._native import _llvm
+
+    comparison = _llvm.ImportComparison(library._native)
+    chosen = random.Random(0)
+    seconds: dict[str, dict[str, list[float]]] = {way: {n: [] for n in names} for way in _WAYS}
+    texts: dict[str, dict[str, str]] = {way: {} for way in _WAYS}
+    differing = dict.fromkeys(_WAYS, 0)
+    for turn in range(rounds + 1):
+        for name in chosen.sample(names, len(names)):
+            for way in _WAYS:
+                in_a_row = [comparison.sample(way, name) for _ in range(_REPEAT[way])]
+                texts[way].setdefault(name, in_a_row[0][1])
+                differing[way] += sum(text != texts[way][name] for _, text in in_a_row)
+                if turn:
+                    seconds[way][name].append(median(taken for taken, _ in in_a_row))
+    medians = {way: {n: median(each[n]) for n in names} for way, each in seconds.items()}
+    ours = medians["ours"]
+    figures: dict[str, float | str] = {}
+    for way in ("reload", "clone"):
+        figures[f"{way}_irmover_over_ours"] = median(medians[way][n] / ours[n] for n in names)
+    for way, title in zip(_WAYS, ("ours", "reload_irmover", "clone_irmover"), strict=True):
+        figures[f"{title}_us"] = 1e6 * median(medians[way].values())
+    for way in ("reload", "clone"):
+        figures[f"{way}_irmover_differing"] = differing[way]
+    return figures
+
+
+def _drift(library: Library, names: Sequence[str], imports: int) -> dict[str, float | str]:
+    from twinjit import Library
+
+    programs = {name: _caller(name) for name in names}
+    fresh = Library.from_bitcode(bitcode_folder(), provided=True, policy=library.policy)
+    expected = {
+        name: _text(fresh.import_into(programs[name], [name])[0]) for name in reversed(names)
+    }
+    fresh._native.open_all()
+    intact = set(fresh._native.module_digests())
+    is_same: dict[bytes, bool] = {}  # by digest of bitcode, which has more than the IR
+
+    def import_one(name: str) -> bool:
+        program = library.import_into(programs[name], [name])[0]
+        digest = blake3(program).digest()
+        if digest not in is_same:
+            is_same[digest] = _text(program) == expected[name]
+        return is_same[digest]
+
+    differing = [0, 0]
+
+    def work(thread: int) -> None:
+        chosen = random.Random(thread)
+        for _ in range(imports // 2):
+            differing[thread] += not import_one(chosen.choice(names))
+
+    def all_once(thread: int) -> None:
+        for name in random.Random(thread).sample(names, len(names)):
+            import_one(name)
+
+    for _ in range(10):  # until both contexts, which threads share, know all functions
+        _on_two_threads(all_once)
+    heap = heap_bytes()
+    _on_two_threads(work)
+    growth = heap_bytes() - heap
+    changed = [each for each in library._native.module_digests() if each not in intact]
+    return {
+        "drift": sum(differing),
+        "bytes_per_import": growth / imports,
+        "changed_library_types": len(changed),
+    }
+
+
+def _text(program: bytes) -> str:
+    from twinjit._native import _llvm
+
+    return str(_llvm.parse_module(program, "program"))
+
+
+def _on_two_threads(work: Callable[[int], object]) -> None:
+    barrier = threading.Barrier(2)
+
+    def run_one(number: int) -> None:
+        barrier.wait()
+        work(number)
+
+    threads = [threading.Thread(target=run_one, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _caller(name: str) -> bytes:
+    """Bitcode of a program that uses a function."""
+    from twinjit._native import _llvm
+
+    text = f"declare void @{name}()\ndefine ptr @main() {{\n  ret ptr @{name}\n}}\n"
+    return _llvm.parse_module(text.encode(), name).bitcode()
+
+
+class _MallInfo(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks"),
+            *("uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def heap_bytes() -> int:
+    """Sum up what malloc has given out, of all arenas and with mappings of its own."""
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = _MallInfo
+    told = mallinfo()
+    return int(told.uordblks) + int(told.hblkhd)
+
+
+def _resident_mb() -> float:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _measure_opening() -> dict[str, float]:
+    from twinjit.library import Library
+
+    folder = bitcode_folder()
+    resident, start = _resident_mb(), perf_counter()
+    library = Library.from_bitcode(folder, provided=True)
+    opened = perf_counter() - start
+    modules = library._native.open_all()
+    seconds = perf_counter() - start
+    return {
+        "open_seconds": seconds,
+        "open_mb": _resident_mb() - resident,
+        "library_open_seconds": opened,
+        "modules": modules,
+    }
+
+
+if __name__ == "__main__":
+    import json
+
+    print(json.dumps(_measure_opening()))

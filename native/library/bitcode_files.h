@@ -1,0 +1,69 @@
+// The files of a library, and where it defines what.
+#pragma once
+
+#include "common/digest.h"
+#include "common/outcome.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBufferRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace twinjit::library {
+
+/// Bitcode as it was when the library was opened, in the order in which it is searched. Not changed
+/// once it is searched; any number of threads may read it.
+class BitcodeFiles {
+public:
+  /// Fails with Kind::Library if `bytes` are no bitcode.
+  Outcome<bool> add(std::string name, std::string bytes);
+
+  size_t size() const { return files.size(); }
+  llvm::StringRef name(uint32_t file) const { return files[file].name; }
+  llvm::MemoryBufferRef buffer(uint32_t file) const {
+    return {files[file].bytes, files[file].name};
+  }
+
+  /// Of all bytes, in order. Names of files do not count.
+  Digest identity() const;
+
+private:
+  struct File {
+    std::string name; // for messages; of a summary index, the path in it
+    std::string bytes;
+  };
+  std::vector<File> files;
+};
+
+/// Paths of the modules that a ThinLTO summary index is about, in the order in which they are
+/// searched. Fails with Kind::Library.
+Outcome<std::vector<std::string>> summarisedModules(llvm::StringRef index);
+
+/// Which file defines an externally visible name; of several the first.
+class NameIndex {
+public:
+  /// By a ThinLTO summary index, without opening a module. The names of `files` are the index's
+  /// paths. Fails with Kind::Library.
+  static Outcome<NameIndex> fromSummary(llvm::StringRef index, const BitcodeFiles &files);
+
+  /// By the symbols of all modules. Fails with Kind::Library.
+  static Outcome<NameIndex> scan(const BitcodeFiles &files);
+
+  std::optional<uint32_t> fileOf(llvm::StringRef name) const;
+
+private:
+  // Names by their GUID, of 64 bits: whoever opens the module sees whether it has the name itself.
+  std::unordered_map<uint64_t, uint32_t> files;
+};
+
+/// The functions that files define for others, sorted. Fails with Kind::Library.
+Outcome<std::vector<std::string>> definedFunctions(const BitcodeFiles &files);
+
+/// A failure to read a file, with who wrote it.
+Failure unreadable(llvm::MemoryBufferRef buffer, const std::string &why);
+
+} // namespace twinjit::library

@@ -1,0 +1,50 @@
+// Executes plans of import in a program.
+#pragma once
+
+#include "library/plan.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+#include <vector>
+
+namespace twinjit::library {
+
+/// Whose definition of a library's function counts.
+enum class Linkage {
+  Provided, // the process': what is imported is for the optimiser to look at
+  Copied,   // the imported one
+};
+
+/// Copies definitions into one program, in the context that both are in. The library's modules stay
+/// as they are, and nothing is left in the context when the program is gone.
+class Transplant {
+public:
+  Transplant(llvm::Module &program, Linkage linkage) : program(program), linkage(linkage) {}
+
+  /// Take a definition along, unless the program defines it itself. To be called before finish(),
+  /// for all that belongs together; says whether the definition is taken.
+  bool add(const Plan &plan);
+
+  /// Fill in what was added.
+  void finish();
+
+private:
+  using Map = llvm::ValueToValueMapTy;
+
+  llvm::GlobalValue *place(const llvm::GlobalValue &source);
+  void fill(Map &map) const;
+  llvm::GlobalValue *create(const llvm::GlobalValue &source, const llvm::Twine &name);
+  void define(const llvm::Function &source, llvm::Function &target, Map &map);
+  void define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target, Map &map);
+  unsigned expectedValues() const;
+  void setLinkage(const Plan &plan, const llvm::GlobalValue &source, llvm::GlobalValue &target);
+
+  llvm::Module &program;
+  Linkage linkage;
+  std::vector<const Plan *> plans;
+  llvm::DenseMap<const llvm::GlobalValue *, llvm::GlobalValue *> placed;
+};
+
+} // namespace twinjit::library
