@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import mlir.ir as ir
 import pytest
@@ -31,6 +32,8 @@ from twinjit.stop import Stop
 from twinjit.subject import LocalBuilder, Subject
 from twinjit.workers.messages import Message
 from twinjit.workers.worker_process import Check, Worker
+
+T = TypeVar("T")
 
 DOUBLE = "func.func @double(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 return %y : i64 }"
 OPTIONS = BuildOptions("auto", 3, twinjit.Target.host(), Policy())
@@ -261,10 +264,10 @@ def test_the_second_has_a_worker_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     pids: list[int] = []
     exchange = Worker.exchange
 
-    def noted(worker: Worker, message: Message, check: Check) -> Message:
+    def noted(worker: Worker, message: Message, check: Check, read: Callable[[Message], T]) -> T:
         if message.header["do"] == "build":
             pids.append(worker.pid)
-        return exchange(worker, message, check)
+        return exchange(worker, message, check, read)
 
     monkeypatch.setattr(Worker, "exchange", noted)
     with checking(executor="process", max_workers=1) as compiler:

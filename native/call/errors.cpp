@@ -3,9 +3,6 @@
 #include <cstring>
 
 namespace twinjit::call {
-namespace {
-
-/// Take the exception that is set, as an instance with its traceback; null when none is.
 Ref takeException() {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
@@ -19,7 +16,10 @@ Ref takeException() {
   return Ref(value);
 }
 
-} // namespace
+void restoreException(Ref exception) {
+  PyObject *value = exception.get();
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(value)), value);
+}
 
 void raiseError(const char *className, const std::string &message) {
   Ref cause = takeException();
@@ -35,7 +35,7 @@ void raiseError(const char *className, const std::string &message) {
     return;
   Ref raised = takeException();
   PyException_SetCause(raised.get(), cause.release());
-  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(raised.get())), raised.get());
+  restoreException(std::move(raised));
 }
 
 void raiseArgument(const char *className, const Plan &plan, unsigned parameter,

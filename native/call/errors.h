@@ -7,6 +7,12 @@
 
 namespace twinjit::call {
 
+/// Take the exception that is set, as an instance with its traceback; null when none is.
+Ref takeException();
+
+/// Set an exception that was taken.
+void restoreException(Ref exception);
+
 /// Raise twinjit.errors.<className>(message), caused by the exception already set, if any.
 void raiseError(const char *className, const std::string &message);
 

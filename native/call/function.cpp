@@ -40,6 +40,7 @@ struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *weakReferences;
   PyObject *image; // keeps the code mapped
+  PyObject *keeps; // what the code refers to beside, or null
   const Plan *plan;
   Replacing *replacing; // null where there is none of it
 };
@@ -48,21 +49,27 @@ FunctionObject &functionOf(PyObject *self) { return *reinterpret_cast<FunctionOb
 
 const Plan &planOf(PyObject *self) { return *functionOf(self).plan; }
 
-/// Call code that may stop itself; returns its message if it did, in the program's memory.
-const char *callGuarded(void (*entry)(uint64_t *), uint64_t *slots) {
+/// How a call ended that did not return.
+struct Ending {
+  const char *message = nullptr; // in the program's memory
+  PyObject *exception = nullptr; // owned, of a lazy function that could not be compiled
+};
+
+/// Call code that may stop itself.
+Ending callGuarded(void (*entry)(uint64_t *), uint64_t *slots) {
   FailureFrame frame;
   if (setjmp(frame.jump) == 0)
     entry(slots);
-  return frame.message;
+  return {frame.message, static_cast<PyObject *>(frame.exception)};
 }
 
 /// The only place where the GIL is not held.
-const char *run(const Plan &plan, uint64_t *slots) {
+Ending run(const Plan &plan, uint64_t *slots) {
   WithoutGil released;
   if (plan.canFail)
     return callGuarded(plan.entry, slots);
   plan.entry(slots);
-  return nullptr;
+  return {};
 }
 
 /// Find `out` among the keywords, whose values follow the `count` positional arguments. False, with
@@ -99,8 +106,13 @@ Ref invoke(const Plan &plan, PyObject *const *arguments, Py_ssize_t count, PyObj
   Call call(plan, arguments);
   if (!call.bind(out))
     return Ref();
-  if (const char *failure = run(plan, call.data())) {
-    raiseError("ExecutionError", plan.name + ": " + failure);
+  Ending ending = run(plan, call.data());
+  if (ending.exception) {
+    restoreException(Ref(ending.exception));
+    return Ref();
+  }
+  if (ending.message) {
+    raiseError("ExecutionError", plan.name + ": " + ending.message);
     return Ref();
   }
   return call.takeResults();
@@ -135,26 +147,28 @@ PyObject *countedVectorcall(PyObject *self, PyObject *const *arguments, size_t f
 void enter(Plan &plan, nb::handle image) {
   plan.image = nb::inst_ptr<Image>(image);
   plan.canFail = plan.image->canFail();
-  void *address = plan.image->address(callSymbol(plan.name));
+  void *address = plan.image->address(callSymbol(plan.entryName));
   if (!address)
     throw std::invalid_argument("the image has no entry of that name");
   plan.entry = reinterpret_cast<void (*)(uint64_t *)>(address);
 }
 
-Plan makePlan(nb::handle image, const std::string &name, nb::handle arguments, nb::handle results,
-              nb::handle slots) {
+Plan makePlan(nb::handle image, const std::string &entry, const std::string &name,
+              nb::handle arguments, nb::handle results, nb::handle slots) {
   Plan plan = readSignature(name, arguments, results, slots);
+  plan.entryName = entry;
   enter(plan, image);
   return plan;
 }
 
 PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-  static const char *names[] = {"image", "name", "arguments", "results", "slots", nullptr};
-  PyObject *image, *parameters, *results, *slots;
-  const char *name;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OsOOO:Function",
+  static const char *names[] = {"image", "name",  "arguments", "results",
+                                "slots", "keeps", "entry",     nullptr};
+  PyObject *image, *parameters, *results, *slots, *keeps = nullptr;
+  const char *name, *entry = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OsOOO|Oz:Function",
                                    const_cast<char **>(names), &image, &name, &parameters, &results,
-                                   &slots))
+                                   &slots, &keeps, &entry))
     return nullptr;
   if (!nb::isinstance<Image>(image))
     return PyErr_Format(PyExc_TypeError, "image must be an Image, not %s", Py_TYPE(image)->tp_name);
@@ -164,8 +178,10 @@ PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
   auto *function = reinterpret_cast<FunctionObject *>(self.get());
   std::string problem;
   try {
-    function->plan = new Plan(makePlan(image, name, parameters, results, slots));
+    function->plan =
+        new Plan(makePlan(image, entry ? entry : name, name, parameters, results, slots));
     function->image = Py_NewRef(image);
+    function->keeps = Py_XNewRef(keeps);
     function->vectorcall = vectorcall;
     return self.release();
   } catch (nb::python_error &error) {
@@ -187,6 +203,7 @@ void destroy(PyObject *self) {
   delete function->plan;
   delete function->replacing;
   Py_XDECREF(function->image);
+  Py_XDECREF(function->keeps);
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -271,7 +288,7 @@ PyMethodDef kMethods[] = {
     {},
 };
 
-constexpr char kDoc[] = R"(Function(image, name, arguments, results, slots)
+constexpr char kDoc[] = R"(Function(image, name, arguments, results, slots, keeps=None, entry=None)
 --
 
 A compiled function, callable from any thread: ``f(*args, out=None)``.
@@ -281,12 +298,16 @@ Parameters
 image
     The ``Image`` that has the code; kept alive.
 name
-    An entry given to ``load``.
+    An entry given to ``load``, or what to call it in messages.
 arguments, results
     Sequences of mappings with the keys that ``Program.signatures()`` gives: ``kind``, ``dtype``,
     ``shape``, ``strides``, ``offset``, ``text``, ``read_only``.
 slots
     What ``emit`` returned for the entry: the slots that its arguments and results take.
+keeps
+    Kept alive as well: what the image is linked to. Must not refer to the function.
+entry
+    The entry given to ``load``, where that is not ``name``.
 
 Raises
 ------

@@ -70,7 +70,8 @@ struct Result {
 /// a pipeline of the user's own may return those tensors, too.
 struct Plan {
   std::string name;
-  std::string text; // "main(arg0: tensor<4xf32>) -> f32"
+  std::string entryName; // what the image has it as
+  std::string text;      // "main(arg0: tensor<4xf32>) -> f32"
   unsigned argumentCount = 0;
   std::vector<Value> parameters; // arguments, then out-parameters
   std::vector<Result> results;

@@ -160,6 +160,9 @@ void bind(nb::module_ &module); // native/call/bindings.cpp
 namespace twinjit::llvmir {
 void bind(nb::module_ &module); // native/llvmir/bindings.cpp
 }
+namespace twinjit::lazy {
+void bind(nb::module_ &module); // native/lazy/bindings.cpp
+}
 namespace twinjit::forks {
 void bind(nb::module_ &module); // native/forks/bindings.cpp
 }
@@ -296,5 +299,6 @@ NB_MODULE(_llvm, m) {
   objects::bind(m);
   call::bind(m);
   llvmir::bind(m);
+  lazy::bind(m);
   library::bind(m);
 }

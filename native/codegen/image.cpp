@@ -41,7 +41,7 @@ public:
     std::vector<std::string> missing;
     for (const auto &[name, flags] : symbols) {
       bool isGiven = options.given && options.given->contains(*name);
-      if (!isGiven && (*name == kAssertionFailed || *name == kAllocate))
+      if (!isGiven && (*name == kAssertionFailed || *name == kAllocate || *name == kResolve))
         result.image->fails = true;
       void *address = find(*name);
       if (!address && flags == jl::SymbolLookupFlags::RequiredSymbol)

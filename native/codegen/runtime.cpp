@@ -15,14 +15,19 @@ namespace {
 
 thread_local FailureFrame *innermostFrame = nullptr;
 
+int noCallbacks() { return 0; }
+int (*callbackDepth)() = noCallbacks; // set once, before any frame
+void *resolver = nullptr;             // set once, before any program
+
 [[noreturn]] void assertionFailed(const char *message) {
-  if (!innermostFrame) {
+  FailureFrame *frame = FailureFrame::landing();
+  if (!frame) {
     // Only code that something other than a twinjit.Function called can come here.
     std::fprintf(stderr, "twinjit: assertion failed in compiled code: %s\n", message);
     std::abort();
   }
-  innermostFrame->message = message;
-  std::longjmp(innermostFrame->jump, 1);
+  frame->message = message;
+  std::longjmp(frame->jump, 1);
 }
 
 /// memref.alloc lowers to malloc and does not look at what it returns.
@@ -106,14 +111,27 @@ const Symbol kRuntime[] = {
 
 } // namespace
 
-FailureFrame::FailureFrame() : outer(innermostFrame) { innermostFrame = this; }
+FailureFrame::FailureFrame() : outer(innermostFrame), depth(callbackDepth()) {
+  innermostFrame = this;
+}
 
 FailureFrame::~FailureFrame() { innermostFrame = outer; }
+
+FailureFrame *FailureFrame::landing() {
+  bool isDirect = innermostFrame && innermostFrame->depth == callbackDepth();
+  return isDirect ? innermostFrame : nullptr;
+}
+
+void countCallbacks(int (*depth)()) { callbackDepth = depth; }
+
+void provideResolver(void *resolve) { resolver = resolve; }
 
 void *findSymbol(const std::string &name) {
   for (const Symbol &symbol : kRuntime)
     if (name == symbol.name)
       return symbol.address;
+  if (name == kResolve)
+    return resolver;
   if (void *address = dlsym(RTLD_DEFAULT, name.c_str()))
     return address;
   // Held open for the life of the process: compiled code points into them.

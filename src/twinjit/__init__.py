@@ -32,7 +32,11 @@ from twinjit.target import Target
 if TYPE_CHECKING:
     from twinjit.code_difference import CodeDifference
     from twinjit.differ import Diff, Difference, diff
+    from twinjit.jit import Jit, take_native_error
     from twinjit.jobs.future import CompileFuture
+    from twinjit.lazy.executable import LazyExecutable
+    from twinjit.lazy.function import LazyFunction
+    from twinjit.lazy.report import LazyReport
     from twinjit.library import ImportDecision, ImportPolicy, Library
     from twinjit.memory import MemoryReport
     from twinjit.passes import release_contexts, run_passes
@@ -61,7 +65,11 @@ __all__ = [
     "Explanation",
     "ImportDecision",
     "ImportPolicy",
+    "Jit",
     "Key",
+    "LazyExecutable",
+    "LazyFunction",
+    "LazyReport",
     "Library",
     "MemoryReport",
     "MissReason",
@@ -93,6 +101,7 @@ __all__ = [
     "reproduce",
     "reproduce_crash",
     "run_passes",
+    "take_native_error",
 ]
 
 __version__ = "0.1.0"
@@ -103,6 +112,10 @@ _LATER = {
     **dict.fromkeys(("Diff", "Difference", "diff"), "differ"),
     **dict.fromkeys(("export_bundle", "import_bundle"), "store.bundle"),
     "CompileFuture": "jobs.future",
+    **dict.fromkeys(("Jit", "take_native_error"), "jit"),
+    "LazyExecutable": "lazy.executable",
+    "LazyFunction": "lazy.function",
+    "LazyReport": "lazy.report",
     **dict.fromkeys(("ImportDecision", "ImportPolicy", "Library"), "library"),
     "MemoryReport": "memory",
     **dict.fromkeys(("release_contexts", "run_passes"), "passes"),

@@ -89,7 +89,9 @@ class BackgroundCompiler:
         check_priority(priority)
         check_timeout(timeout)
         options = ProgramOptions.of(signatures=signatures, symbols=symbols)
-        source, request = self._engine.take(self._open(program, language, options, libraries))
+        source, request = self._engine.intake.take(
+            self._open(program, language, options, libraries)
+        )
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -217,6 +219,6 @@ class BackgroundCompiler:
         libraries: Iterable[Library] | Library | None = None,
     ) -> Source:
         self._check_open()
-        source = self._engine.open(program, language, options)
+        source = self._engine.intake.open(program, language, options)
         joined = self._libraries if libraries is None else join_libraries(libraries)
         return replace(source, libraries=joined) if joined else source

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
 from twinjit.background import BackgroundCompiler
 from twinjit.build import BuildOptions
 from twinjit.engine import Engine
-from twinjit.errors import ExecutorError
+from twinjit.errors import ConfigError, ExecutorError
 from twinjit.executable import Executable
 from twinjit.executors import make_builder
 from twinjit.explanation import Explanation
@@ -31,11 +31,13 @@ from twinjit.policy import Policy
 from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
+from twinjit.source import Source
 from twinjit.stop import check_timeout, stop_after
 from twinjit.store.base import Backend
 from twinjit.target import Target
 
 if TYPE_CHECKING:
+    from twinjit.lazy.executable import LazyExecutable
     from twinjit.library import Library
     from twinjit.memory import MemoryReport
     from twinjit.tierup import TierUp
@@ -147,6 +149,7 @@ class Compiler(BackgroundCompiler):
         )
         super().__init__(engine, workers, joined)
 
+    @overload
     def compile(
         self,
         program: object,
@@ -157,7 +160,31 @@ class Compiler(BackgroundCompiler):
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
         libraries: Iterable[Library] | Library | None = None,
-    ) -> Executable:
+        lazy: Literal[False] = False,
+    ) -> Executable: ...
+
+    @overload
+    def compile(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        libraries: Iterable[Library] | Library | None = None,
+        lazy: Literal[True],
+    ) -> LazyExecutable: ...
+
+    def compile(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        timeout: float | None = None,
+        tier_up: TierUp | bool = False,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
+        lazy: bool = False,
+    ) -> Executable | LazyExecutable:
         """Return the executable of a program, compiling it if it is new.
 
         Parameters
@@ -185,6 +212,9 @@ class Compiler(BackgroundCompiler):
             them alive. Addresses are no part of keys.
         libraries
             What it may import functions from, in place of what the compiler has.
+        lazy
+            True to compile each function by itself when it is first called (``docs/lazy.md``);
+            without a `timeout`, `tier_up` and `signatures`.
 
         Raises
         ------
@@ -197,7 +227,8 @@ class Compiler(BackgroundCompiler):
         UnsupportedProgramError
             If it is no program, or has dialects that only the package that holds it knows.
         ConfigError
-            If `language` is not a language, `timeout` no time, or another option cannot be used.
+            If `language` is not a language, `timeout` no time, or another option cannot be used; or
+            if options exclude one another.
         SignatureError
             If `signatures` has another type than the program, or a function that it lacks.
         LibraryError
@@ -212,6 +243,8 @@ class Compiler(BackgroundCompiler):
         stop = stop_after(timeout)
         options = ProgramOptions.of(signatures=signatures, symbols=symbols)
         source = self._open(program, language, options, libraries)
+        if lazy:
+            return self._compile_lazily(source, timeout, tier_up)
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
         with held_off():
@@ -220,6 +253,15 @@ class Compiler(BackgroundCompiler):
         if tiers is None or tiers.first_level >= self.opt_level:
             return self._engine.compile(source, clock, stop)
         return compile_in_tiers(self._engine, self._submitted(), tiers, source, clock, stop)
+
+    def _compile_lazily(
+        self, source: Source, timeout: float | None, tier_up: TierUp | bool
+    ) -> LazyExecutable:
+        if timeout is not None or tier_up is not False or source.options.signatures:
+            raise ConfigError("lazy=True takes no timeout, tier_up or signatures: leave them out")
+        with held_off():
+            from twinjit.lazy.executable import LazyExecutable
+        return LazyExecutable.read(self._engine, source)
 
     def __enter__(self) -> Compiler:
         return self
@@ -281,7 +323,7 @@ class Compiler(BackgroundCompiler):
             to be of the very program, and of another; ``checked``: calls in check mode whose code
             was compiled again and compared; ``code_bytes``: code held in memory.
         """
-        return {**self._engine.counts(), "code_bytes": self._engine.tiers.code_bytes}
+        return {**self._engine.counts.by_name(), "code_bytes": self._engine.tiers.code_bytes}
 
     def memory(self) -> MemoryReport:
         """Account for the memory of this process, and what this compiler has of it.

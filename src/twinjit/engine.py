@@ -9,7 +9,6 @@ index, but meets the same key.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -18,35 +17,27 @@ from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.confirmation import FalseHits
 from twinjit.constants import NO_CONSTANTS, Constants
+from twinjit.counts import Counts
 from twinjit.errors import ReproducibilityError
 from twinjit.executable import Executable, LoadedCode
 from twinjit.explanation import Explanation
-from twinjit.forks import fork_lock
 from twinjit.index import RequestIndex
+from twinjit.intake import Intake
 from twinjit.key import DIGEST_SIZE, Key
 from twinjit.observer import Observer
-from twinjit.options import pipeline_request
-from twinjit.pipeline import AUTO, NAMED_PIPELINES
-from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
+from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock, Report, Tier
-from twinjit.request import RequestHasher
 from twinjit.settings import Confirm, Settings
-from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes, open_source
+from twinjit.source import CapturedModule, LiveModule, Source
 from twinjit.stop import Stop
 from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
-from twinjit.subject import Builder, Subject, capture, key_of, live_fingerprint, load_mlir
+from twinjit.subject import Builder, Subject, key_of
 from twinjit.symbols import Symbols
 from twinjit.tiers import Tiers
 from twinjit.turns import Turns
 
-__all__ = ["COUNTED", "Engine"]
-
-COUNTED = (
-    *("memory", "disk", "shared", "compiled", "uncacheable", "confirmed", "refuted"),
-    "checked",
-)
-"""The events that an `Engine` counts; see `Compiler.stats`."""
+__all__ = ["Engine"]
 
 
 class Engine:
@@ -68,6 +59,17 @@ class Engine:
         For the bounds of memory and of waits.
     observer
         Is told of each call.
+
+    Attributes
+    ----------
+    intake
+        Where programs come in.
+    tiers, index
+        Code, and what leads to it.
+    turns
+        Who works on which program.
+    counts
+        What happened.
     """
 
     def __init__(
@@ -80,25 +82,23 @@ class Engine:
         settings: Settings,
         observer: Observer,
     ) -> None:
-        self._confirm = confirm
+        self.confirm = confirm
         self._open_builder = open_builder
-        self._store = store
         self._observer = observer
         stores: list[tuple[Tier, Store]] = [("disk", store)] if store else []
         stores += [("shared", shared)] if shared else []
         self.tiers = Tiers(stores, settings.memory_max_bytes)
         self.index = RequestIndex([store for _, store in stores])
         self._false_hits = FalseHits()
-        self._turns = Turns(store, settings.wait_seconds)
-        self._lock = fork_lock()  # guards `_counts`
-        self._counts: Counter[str] = Counter()
+        self.turns = Turns(store, settings.wait_seconds)
+        self.counts = Counts(store)
         self._levels: dict[int, Engine] = {}  # other engines of this compiler
         self._set(options)
 
     def _set(self, options: BuildOptions) -> None:
-        self._options = options
+        self.options = options
         self._builder = self._open_builder(options)
-        self._hasher = RequestHasher([*options.parts, *pipeline_request(options.pipeline)])
+        self.intake = Intake(options, self.confirm)
 
     def at_level(self, opt_level: int) -> Engine:
         """Return an engine that optimises otherwise, and shares all else with this one.
@@ -108,22 +108,14 @@ class Engine:
         ConfigError
             As `make_builder` does.
         """
-        if opt_level == self._options.opt_level:
+        if opt_level == self.options.opt_level:
             return self
         known = self._levels.get(opt_level)
         if known is None:
             other = copy(self)
-            other._set(replace(self._options, opt_level=opt_level))
+            other._set(replace(self.options, opt_level=opt_level))
             known = self._levels.setdefault(opt_level, other)  # of threads that race, the first
         return known
-
-    def open(
-        self, program: object, language: str, options: ProgramOptions = DEFAULT_OPTIONS
-    ) -> Source:
-        """Sort a program as `open_source` does, with its locations where these can reach code."""
-        keeps_locations = self._options.policy.locations == "keep"
-        source = open_source(program, language=language, locations=keeps_locations)
-        return source if options == DEFAULT_OPTIONS else replace(source, options=options)
 
     def compile(
         self, source: Source, clock: Clock, stop: Stop, request: bytes | None = None
@@ -165,30 +157,6 @@ class Engine:
         self._observer.delivered(source, clock, executable)
         return executable
 
-    def take(self, source: Source) -> tuple[SourceBytes, bytes | None]:
-        """Make a program independent of what becomes of it, to be compiled later.
-
-        Returns
-        -------
-        SourceBytes, bytes or None
-            The program, and a digest that is the same for all programs to which one executable
-            can be given if their options are the same; None where that is not known.
-
-        Raises
-        ------
-        CompilationError
-            If a live module is not valid, or refers to what is outside of it.
-        """
-        if isinstance(source, LiveModule):
-            load_mlir(Clock())
-            source = replace(capture(source, self._options.policy), options=source.options)
-            # The fingerprint does not tell the constants, and may be what is not to be relied on.
-            if self._options.policy.constants == "lift" or self._confirm == "always":
-                return source, None
-        # What another pipeline reads may have changed since another compilation began.
-        is_closed = source.language == "llvm" or self._options.pipeline in (AUTO, *NAMED_PIPELINES)
-        return source, self._request(source, Clock()) if is_closed else None
-
     def close(self) -> None:
         """End what the builder has started; nothing can be compiled afterwards."""
         for engine in (*self._levels.values(), self):
@@ -199,57 +167,42 @@ class Engine:
         clock = Clock()
         subject = self._builder.open(source, clock, Stop())
         try:
-            return self._explain(subject, self._request(source, clock))
+            return self._explain(subject, self.intake.request(source, clock))
         finally:
             subject.close()
 
     def would_hit(self, source: Source) -> bool:
         """Say whether a program's code would be found; see `Compiler.would_hit`."""
         clock = Clock()
-        if self._confirm == "never":
-            identity = self.index.find(self._request(source, clock))
+        if self.confirm == "never":
+            identity = self.index.find(self.intake.request(source, clock))
             if identity and self.tiers.where(identity[:DIGEST_SIZE]) != "compiled":
                 return True
         return self.explain(source).tier != "compiled"
-
-    def counts(self) -> dict[str, int]:
-        """Count what happened, by the names in `COUNTED`."""
-        with self._lock:
-            return {name: self._counts[name] for name in COUNTED}
 
     def clear_memory(self) -> None:
         """Forget all code; what someone still holds stays valid."""
         self.tiers.clear_memory()
         self.index.clear()
 
+    def open_subject(self, source: Source, clock: Clock, stop: Stop) -> Subject:
+        """Take a program to be compiled; whoever asked closes it."""
+        return self._builder.open(source, clock, stop)
+
     # Lookup
-
-    def _request(self, source: Source, clock: Clock, stop: Stop | None = None) -> bytes | None:
-        """Digest what was asked for; None for a live module without an identity."""
-        if isinstance(source, CapturedModule):
-            return self._of_live(source.fingerprint, source)
-        if isinstance(source, SourceBytes):
-            return self._hasher.of_source(source)
-        load_mlir(clock)
-        return self._of_live(live_fingerprint(source, self._options.policy, stop), source)
-
-    def _of_live(self, fingerprint: bytes | None, source: Source) -> bytes | None:
-        if fingerprint is None:
-            return None
-        return self._hasher.of_fingerprint(fingerprint, source.libraries)
 
     def _compile(
         self, subject: Subject, request: bytes | None, clock: Clock, stop: Stop
     ) -> Executable:
         if request is None:
-            request = self._request(subject.source, clock, stop)
+            request = self.intake.request(subject.source, clock, stop)
         found = self._find_by_request(request, subject)
         if found:
             return self._deliver_hit(*found, subject, clock)
-        if request is None or self._confirm == "always":
+        if request is None or self.confirm == "always":
             return self._compile_missed(subject, request, clock, stop)
         # Whoever waits need not even read the program then.
-        with self._turns.of_request(request, stop) as outcome:
+        with self.turns.of_request(request, stop) as outcome:
             if outcome in ("published", "freed", "timed out"):
                 clock.lap("wait")
                 found = self._find_by_request(request, subject)
@@ -260,20 +213,20 @@ class Engine:
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
-        key = key_of(subject, self._options)
+        key = key_of(subject, self.options)
         why = subject.why_unknown
         if resolved.file_reader and not why:
             why = f"the pipeline's pass {resolved.file_reader} reads files"
         if why:
             return Explanation(key, "compiled", direct=False, uncacheable=why)
         identity = self.index.find(request) or b""
-        direct = identity[:DIGEST_SIZE] == key.digest and self._confirm == "never"
+        direct = identity[:DIGEST_SIZE] == key.digest and self.confirm == "never"
         return Explanation(key, self.tiers.where(key.digest), direct)
 
     def _find_by_request(
         self, request: bytes | None, subject: Subject
     ) -> tuple[LoadedCode, Tier] | None:
-        if request is None or self._confirm == "always":
+        if request is None or self.confirm == "always":
             return None
         identity = self.index.fetch(request)
         symbols = subject.source.options.symbols
@@ -291,18 +244,18 @@ class Engine:
         self, key: Key, request: bytes, subject: Subject
     ) -> tuple[LoadedCode, Tier] | None:
         """Look for the program's own key, and confirm what is found if that was asked for."""
-        if self._confirm == "always":
+        if self.confirm == "always":
             self._check_direct(key, request)
         symbols = subject.source.options.symbols
         found = self.tiers.find(key.digest, subject.constants, symbols)
-        if found and self._confirm == "always" and not self._is_confirmed(found[0], subject):
+        if found and self.confirm == "always" and not self._is_confirmed(found[0], subject):
             return None
         return found
 
     def _check_direct(self, key: Key, request: bytes) -> None:
         known = self.index.find(request)
         if known and known[:DIGEST_SIZE] != key.digest:
-            self._count("refuted")
+            self.counts.add("refuted")
             self._false_hits.warn(
                 f"the index led a program of key {key.hex} to the code of key "
                 f"{known[:DIGEST_SIZE].hex()}"
@@ -311,7 +264,7 @@ class Engine:
     def _is_confirmed(self, code: LoadedCode, subject: Subject) -> bool:
         verdict = subject.judge(code.artifact)
         if verdict != "unknown":
-            self._count(verdict)
+            self.counts.add(verdict)
         if verdict == "refuted":
             self._false_hits.warn(f"key {code.artifact.key_digest.hex()} led to another program")
         if verdict != "confirmed":
@@ -332,15 +285,15 @@ class Engine:
         fingerprint = subject.fingerprint
         resolved = subject.resolved
         options = subject.source.options
-        key = key_of(subject, self._options)
+        key = key_of(subject, self.options)
         constants = NO_CONSTANTS if fingerprint is None else subject.constants()
         if request is None or fingerprint is None or resolved.file_reader:
-            self._count("uncacheable")
+            self.counts.add("uncacheable")
             artifact = subject.build(key)
             code = LoadedCode(artifact, constants, options.symbols, is_stored=False)
             clock.lap("load")
             return self._deliver(code, "compiled", clock, options)
-        with self._turns.of_key(key.digest, stop, waits=waits):
+        with self.turns.of_key(key.digest, stop, waits=waits):
             found = self._find_by_key(key, request, subject)
             if found:
                 code, tier = found
@@ -370,13 +323,9 @@ class Engine:
     def _deliver(
         self, code: LoadedCode, tier: Tier, clock: Clock, options: ProgramOptions
     ) -> Executable:
-        self._count(tier)
+        self.counts.add_code(tier)
         if "check" in clock.phases:
-            self._count("checked")
-        if self._store and tier != "disk":  # which the store counts by itself
-            self._store.account.add(tier)
-            if tier == "compiled":
-                self._store.account.flush()
+            self.counts.add("checked")
         return Executable(
             code,
             Report(
@@ -400,7 +349,3 @@ class Engine:
             self.tiers.forget(code)  # which of the two is right cannot be told
             raise
         return self._deliver(code, tier, clock, subject.source.options)
-
-    def _count(self, event: str) -> None:
-        with self._lock:
-            self._counts[event] += 1

@@ -33,6 +33,7 @@ __all__ = [
     "ExecutionError",
     "ExecutorError",
     "ForkError",
+    "GenerationError",
     "KeyPartError",
     "LibraryError",
     "LoweringError",
@@ -41,6 +42,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "RedefinitionError",
     "ReproducerError",
     "ReproducibilityError",
     "SealError",
@@ -151,6 +153,10 @@ class UnresolvedSymbolError(CompilationError, LookupError):
     """The program calls functions that nothing in this process defines."""
 
 
+class GenerationError(CompilationError):
+    """What was to give the program of a lazy function raised, or gave another function."""
+
+
 class TargetError(CompilationError, ValueError):
     """The target is unknown to LLVM, or is not this machine's."""
 
@@ -221,6 +227,10 @@ class CompilationTimeoutError(TwinjitError, TimeoutError):
 
 class ExecutorError(TwinjitError, RuntimeError):
     """Workers, an executor, a cluster or other processes are to work on programs, and cannot."""
+
+
+class RedefinitionError(TwinjitError, ValueError):
+    """A `Jit` has a function of that name already."""
 
 
 class LibraryError(CompilationError, ValueError):

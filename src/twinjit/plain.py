@@ -51,7 +51,7 @@ def error_from_plain(data: Any) -> TwinjitError:
             raise TypeError(f"{data['class']!r} is no class of ours")
         message = _checked(data["message"], str)
         diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
-        attributes = dict(data["attributes"])
+        attributes = {**data["attributes"]}
         found = attributes.pop("difference", None)
         for value in attributes.values():
             _checked(value, str, type(None))

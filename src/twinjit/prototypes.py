@@ -38,6 +38,9 @@ class Prototypes:
             from twinjit.c_types import Prototype
         return cls({name: Prototype.of(name, each) for name, each in given.items()})
 
+    def __len__(self) -> int:
+        return len(self._by_name)
+
     def refine(self, signatures: Mapping[str, Signature]) -> Mapping[str, Signature]:
         """Make the signatures of the functions whose types were given.
 

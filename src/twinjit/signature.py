@@ -136,8 +136,19 @@ class Signature:
         mismatch = _llvm.check_convention(*compiled._native_description())
         return replace(self, uncallable=mismatch) if mismatch else compiled
 
-    def bind(self, image: _llvm.Image) -> _llvm.Function:
+    def bind(
+        self, image: _llvm.Image, keeps: object = None, entry: str | None = None
+    ) -> _llvm.Function:
         """Make the function callable.
+
+        Parameters
+        ----------
+        image
+            That has the code.
+        keeps
+            What the image is linked to, to be kept as well.
+        entry
+            What the image calls the function, where that is not its name.
 
         Raises
         ------
@@ -146,7 +157,8 @@ class Signature:
         """
         from twinjit._native import _llvm
 
-        return _llvm.Function(image, *self._native_description())
+        name, arguments, results, slots = self._native_description()
+        return _llvm.Function(image, name, arguments, results, slots, keeps, entry)
 
     def _native_description(self) -> tuple[Any, ...]:
         return (

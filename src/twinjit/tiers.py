@@ -142,6 +142,25 @@ class Tiers:
                 return found
         return None
 
+    def find_artifact(self, key_digest: bytes) -> tuple[Artifact, Tier] | None:
+        """Look for code that is to be linked by the caller, nearest first."""
+        held = self._memory.get(key_digest)
+        if held is not None:
+            return held.artifact, "memory"
+        for place, (tier, store) in enumerate(self._stores):
+            artifact = store.get(key_digest)
+            if artifact:
+                for _, nearer in self._stores[:place]:
+                    nearer.put(artifact)
+                self._keep_unbound(_Unbound(artifact, is_stored=True))
+                return artifact, tier
+        return None
+
+    def keep_artifact(self, artifact: Artifact) -> None:
+        """Keep new code that is to be linked by the caller, in memory and in the stores."""
+        stored = [store.put(artifact) for _, store in self._stores]
+        self._keep_unbound(_Unbound(artifact, any(stored)))
+
     def where(self, key_digest: bytes) -> Tier:
         """Say where `find` would look first with success; ``"compiled"`` where nowhere."""
         if key_digest in self._memory:

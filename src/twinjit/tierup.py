@@ -282,7 +282,7 @@ def compile_in_tiers(
     source, clock, stop
         As for `Engine.compile`.
     """
-    source, request = engine.take(source)
+    source, request = engine.intake.take(source)
     found = engine.find(source, request, clock)
     if found:
         return found

@@ -267,7 +267,7 @@ def shared(request, tmp_path):
     entered, leave = threading.Event(), threading.Event()
 
     def own() -> None:
-        with compiler._engine._turns.of_key(key, Stop(), waits=True):
+        with compiler._engine.turns.of_key(key, Stop(), waits=True):
             entered.set()
             leave.wait(PATIENCE)
 
@@ -298,7 +298,7 @@ def test_a_compilation_that_waits_for_another_ends_in_time(shared):
 def test_a_compilation_that_waits_for_another_process_ends_in_time(tmp_path):
     owner = twinjit.Compiler(cache=tmp_path)
     digest = owner.explain(adds(1)).key.digest
-    request = owner._engine.take(twinjit.source.open_source(adds(1)))[1]
+    request = owner._engine.intake.take(twinjit.source.open_source(adds(1)))[1]
     waiting = twinjit.Compiler(cache=tmp_path)
     for turn in (owner.store.direct_turn(request, 0), owner.store.turn(digest, 0)):
         with turn as outcome:
@@ -313,7 +313,7 @@ def test_a_compilation_that_waits_for_another_process_ends_in_time(tmp_path):
 
 
 def test_a_stop_that_came_true_ends_a_wait_for_a_turn_that_is_free(tmp_path):
-    turns = twinjit.Compiler(cache=tmp_path)._engine._turns
+    turns = twinjit.Compiler(cache=tmp_path)._engine.turns
     with (
         pytest.raises(CompilationTimeoutError),
         turns.of_key(bytes(32), stop_after(-1), waits=True),

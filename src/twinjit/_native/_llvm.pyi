@@ -169,12 +169,16 @@ class Function:
     image
         The ``Image`` that has the code; kept alive.
     name
-        An entry given to ``load``.
+        An entry given to ``load``, or what to call it in messages.
     arguments, results
         Sequences of mappings with the keys that ``Program.signatures()`` gives: ``kind``, ``dtype``,
         ``shape``, ``strides``, ``offset``, ``text``, ``read_only``.
     slots
         What ``emit`` returned for the entry: the slots that its arguments and results take.
+    keeps
+        Kept alive as well: what the image is linked to. Must not refer to the function.
+    entry
+        The entry given to ``load``, where that is not ``name``.
 
     Raises
     ------
@@ -184,7 +188,7 @@ class Function:
     A tensor result whose shape is static is an out-parameter, which the code takes as a row-major
     memref after its arguments, unless ``slots`` says that it is returned like every other result.
     """
-    def __init__(self, image: Image, name: str, arguments: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], slots: tuple[int, int] | None) -> None: ...
+    def __init__(self, image: Image, name: str, arguments: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], slots: tuple[int, int] | None, keeps: object = None, entry: str | None = None) -> None: ...
 
     def __call__(self, *args: object, out: object = None) -> Any: ...
 
@@ -262,6 +266,79 @@ class Module:
 
 def parse_module(source: bytes, name: str) -> Module:
     """Parse and verify LLVM IR text or bitcode. Releases the GIL."""
+
+FUNCTION: str = 'lazy function'
+
+class Cells:
+    """
+    Through which compiled code calls functions that may not be compiled yet. Holds the GIL.
+    """
+
+    def __init__(self, resolver: Callable[[int], int]) -> None:
+        """
+        With what is asked for the address of the function of a cell, by its index, when it is called and has none. What it raises is raised to the Python code that called, or noted where there is none. It must not refer to the cells.
+        """
+
+    def __len__(self) -> int: ...
+
+    def add(self) -> int:
+        """Make a cell; return its index."""
+
+    def address(self, index: int) -> int:
+        """Address of a cell itself, which code is linked to."""
+
+    def target(self, index: int) -> int:
+        """Address of a cell's function; 0 where it has none yet."""
+
+    def swap(self, index: int, target: int) -> int:
+        """
+        Have callers go to another address from now on, or ask for one where it is 0; return that until now. Threads may be inside the old code for as long as they like.
+        """
+
+class Split:
+    """
+    A module whose functions are compiled one by one. Its parts are bitcode, and links: the symbol, ``"cell"``, ``"address"`` or ``"data"``, and the name in the whole module. Any number of threads may use one; they take turns.
+    """
+
+    def functions(self) -> list[tuple[str, str, bool, bool]]:
+        """
+        Name, type with the calling convention, whether it is defined, and whether it is public, of each function. Releases the GIL.
+        """
+
+    def outside(self, name: str) -> list[str]:
+        """
+        Functions that a function's part needs and the module does not define. Releases the GIL.
+        """
+
+    def extract(self, name: str, lazy: Sequence[str]) -> tuple[bytes, list[tuple[str, str, str]]]:
+        """
+        The part of a function, which it calls ``FUNCTION``. ``lazy``: which of those outside are lazy, too. Releases the GIL.
+        """
+
+    def public_stub(self, name: str) -> tuple[bytes, list[tuple[str, str, str]]]:
+        """
+        The part that has a function's stub alone, called ``FUNCTION``. Releases the GIL.
+        """
+
+    def data(self, lazy: Sequence[str]) -> tuple[bytes, list[tuple[str, str, str]], dict[str, str]]:
+        """
+        The part that has the variables, and the symbols of these by their names. Releases the GIL.
+        """
+
+def split(source: bytes, name: str) -> Split:
+    """
+    Parse LLVM IR text or bitcode to be compiled function by function. Releases the GIL.
+    """
+
+def program_symbol(name: str) -> str:
+    """
+    The symbol of what an MLIR program defines by a name, once lowered. Holds the GIL.
+    """
+
+def take_native_error() -> BaseException | None:
+    """
+    The last error of a lazy function in this thread that no Python code could be told. Holds the GIL.
+    """
 
 class BitcodeFiles:
     """Files of bitcode to open a library of. Used by one thread at a time."""

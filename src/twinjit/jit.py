@@ -1,0 +1,174 @@
+"""Functions that are compiled, and even generated, when they are first called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from twinjit._native import _llvm
+from twinjit.compiler import Compiler
+from twinjit.errors import ExecutorError
+from twinjit.lazy.function import LazyFunction
+from twinjit.lazy.report import LazyReport
+from twinjit.lazy.session import Session
+from twinjit.symbols import Symbols
+
+__all__ = ["Jit", "take_native_error"]
+
+
+class Jit:
+    """A set of functions that call one another, each compiled when it is first called.
+
+    Its functions are attributes (``jit.f(x)``) and items (``jit["f"](x)``); a function whose name
+    is one of this class's own attributes is an item only. Any number of threads may use it: each
+    function is generated and compiled once. Code is looked for in the tiers of the compiler by a
+    key of each function's own, which does not depend on what it, or those that it calls, are
+    named.
+
+    Parameters
+    ----------
+    compiler
+        What to compile with; by default a new `Compiler`.
+    speculate
+        Have the callees of a function that is called for the first time compiled, and generated,
+        in the background.
+    symbols
+        External symbols by name: addresses, ctypes functions, or objects with an ``address``.
+        Others are looked for in the process.
+
+    Raises
+    ------
+    ConfigError
+        If a symbol is none of these.
+    """
+
+    def __init__(
+        self,
+        compiler: Compiler | None = None,
+        *,
+        speculate: bool = False,
+        symbols: Mapping[str, object] | None = None,
+    ) -> None:
+        self._compiler = compiler or Compiler()
+        self._session = Session(
+            self._compiler._engine,
+            self._compiler._open,
+            Symbols.of(symbols),
+            speculate=speculate,
+        )
+
+    def define(self, name: str, signature: object, generate: Callable[[], object]) -> LazyFunction:
+        """Take in a function that is generated when it is first called.
+
+        Parameters
+        ----------
+        name
+            Under which others declare and call it.
+        signature
+            Its type: LLVM's text, such as ``"i64(i64, ptr)"``, or a ctypes prototype.
+        generate
+            Gives LLVM IR that defines it: text, bitcode or a module of llvmlite's. Called at most
+            once, in whichever thread calls the function first, or in one of its own
+            (`speculate`, or a small stack). What else the module defines, this function alone
+            calls. What it declares is looked for among the functions here, then in `symbols` and
+            in the process.
+
+        Raises
+        ------
+        RedefinitionError
+            If there is a function of that name.
+        ConfigError
+            If `signature` cannot be read.
+        """
+        self._check_open()
+        return self._session.define(name, signature, generate)
+
+    def add(self, program: object, *, language: str = "auto") -> list[str]:
+        """Take in all functions of a program.
+
+        Parameters
+        ----------
+        program, language
+            As for `Compiler.compile`. MLIR is lowered to LLVM IR at once, as a whole.
+
+        Returns
+        -------
+        list of str
+            Names of the functions that it defines for others.
+
+        Raises
+        ------
+        RedefinitionError
+            If there is a function of one of the names; nothing is taken in then.
+        CompilationError
+            If it cannot be read, or lowered.
+        UnsupportedProgramError, OSError
+            As `Compiler.compile`.
+        """
+        self._check_open()
+        return self._session.add(program, language)
+
+    def address(self, name: str) -> int:
+        """Return the address of a function for native callers.
+
+        It has the function's own calling convention, is there before the function is compiled, and
+        stays the same, as long as this object lives. If the function then cannot be compiled, a
+        native caller gets zero, `sys.unraisablehook` the exception, and `take_native_error` gives
+        it to the thread.
+
+        Raises
+        ------
+        EntryNotFoundError
+            If there is no such function.
+        """
+        return self._session[name].address
+
+    @property
+    def report(self) -> LazyReport:
+        """What was done so far."""
+        return self._session.report()
+
+    def close(self) -> None:
+        """Compile nothing more; any number of times. Compiled functions can be called still."""
+        self._session.close()
+
+    def __enter__(self) -> Jit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getitem__(self, name: str) -> LazyFunction:
+        return self._session[name]
+
+    def __getattr__(self, name: str) -> LazyFunction:
+        if name.startswith("_"):  # protocol probes, and this class's own before they are made
+            raise AttributeError(name)
+        return self._session[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._session
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._session.names())
+
+    def __len__(self) -> int:
+        return len(self._session.names())
+
+    def __repr__(self) -> str:
+        return f"<twinjit.Jit {self.report}>"
+
+    def _check_open(self) -> None:
+        if self._session.is_closed:
+            raise ExecutorError("the Jit is closed, and takes no more functions")
+
+
+def take_native_error() -> Any:
+    """Return what made the last lazy function fail that native code of this thread called.
+
+    Returns
+    -------
+    BaseException or None
+        None if there was none since the last call.
+    """
+    return _llvm.take_native_error()

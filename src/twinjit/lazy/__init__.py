@@ -1,0 +1,1 @@
+"""Functions that are compiled when they are first called."""
