@@ -187,7 +187,11 @@ def artifact_of(
         key=key,
         object_code=compiled.object_code,
         signatures=[signature.to_json() for signature in compiled.signatures],
-        report={**report, "imported": len(compiled.imported)} if compiled.imported else report,
+        report={
+            **report,
+            "opt_level": options.opt_level,
+            **({"imported": len(compiled.imported)} if compiled.imported else {}),
+        },
         target=machine.to_section(options.target),
         extras=extras,
     )

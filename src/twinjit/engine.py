@@ -335,6 +335,8 @@ class Engine:
                 code.pipeline,
                 code.object_bytes,
                 code.is_stored,
+                code.opt_level,
+                len(code.signatures),
                 code.imported,
             ),
             options.signatures,

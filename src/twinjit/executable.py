@@ -24,7 +24,7 @@ from twinjit.signature import Signature
 from twinjit.symbols import NO_SYMBOLS, Symbols
 from twinjit.warn import warn_of
 
-__all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode", "code_of"]
+__all__ = ["ARTIFACT_OBJECTS", "Executable", "LoadedCode", "code_of", "imported_by"]
 
 # Bytes of objects beside what is linked and an artifact's sections, measured: what is read from the
 # sections, the code itself, and each function with its signature.
@@ -61,6 +61,8 @@ class LoadedCode:
         Name of the pipeline that it was compiled with, or its text where it has no name.
     imported : int
         Functions of libraries that became part of it.
+    opt_level : int
+        LLVM's optimisation level that it was compiled at.
     content : bytes
         The digest of the key, and of the constants where there are any.
     identity : bytes
@@ -87,7 +89,8 @@ class LoadedCode:
         self.artifact = artifact
         self.is_stored = is_stored
         self.pipeline = _pipeline_of(artifact)
-        self.imported = _imported_by(artifact)
+        self.imported = imported_by(artifact)
+        self.opt_level = _level_of(artifact)
         signatures = [Signature.from_json(data) for data in artifact.signatures]
         self.signatures: Mapping[str, Signature] = {each.name: each for each in signatures}
         object_code = artifact.object_code
@@ -348,7 +351,23 @@ def _pipeline_of(artifact: Artifact) -> str:
     return name
 
 
-def _imported_by(artifact: Artifact) -> int:
+def _level_of(artifact: Artifact) -> int:
+    level = artifact.report.get("opt_level")
+    if level is None:  # of an earlier release
+        level = next((int(text) for name, text in artifact.key.parts if name == "opt-level"), None)
+    if type(level) is not int:
+        raise ArtifactError("the artifact's report does not tell its level of optimisation")
+    return level
+
+
+def imported_by(artifact: Artifact) -> int:
+    """Count the functions of libraries that became part of an artifact.
+
+    Raises
+    ------
+    ArtifactError
+        If it does not tell.
+    """
     count = artifact.report.get("imported", 0)
     if type(count) is not int:
         raise ArtifactError("the artifact's report does not count what was imported")

@@ -88,7 +88,7 @@ def test_device_memory():
         (1.0, ArgumentTypeError),
         ("abc", ArgumentTypeError),
         ([1], ArgumentTypeError),
-        (object(), ArgumentTypeError),
+        (..., ArgumentTypeError),
     ],
     ids=repr,
 )

@@ -29,7 +29,8 @@ def test_run_a_graph_on_recorded_input(data, tmp_path):
         assert printed["signature"] == "mlp(arg0: tensor<8x64xf32>) -> tensor<8x10xf32>"
         assert list(printed["calls"]) == ["count", "min_seconds", "median_seconds", "max_seconds"]
         assert list(printed["report"]) == [
-            "tier", "seconds", "phases", "pipeline", "object_bytes", "cached",
+            "tier", "seconds", "phases", "pipeline", "object_bytes", "cached", "opt_level",
+            "functions", "imported", "promoted", "counts", "timing",
         ]  # fmt: skip
 
 

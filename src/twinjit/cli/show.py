@@ -140,11 +140,4 @@ def signature_data(signature: twinjit.Signature) -> dict[str, Any]:
 
 def report_data(report: twinjit.Report) -> dict[str, Any]:
     """Express a report in JSON."""
-    return {
-        "tier": report.tier,
-        "seconds": report.seconds,
-        "phases": dict(report.phases),
-        "pipeline": report.pipeline,
-        "object_bytes": report.object_bytes,
-        "cached": report.cached,
-    }
+    return report.to_data()

@@ -214,6 +214,9 @@ class Group:
             generated=counts["generated"],
             generation_skipped=sum(each.unit is None for each in members) - counts["failed"],
             speculated=sum(not each.is_started for each in done),
+            imported=sum(
+                each.code.imported for each in done if each.code and each.code.tier == "compiled"
+            ),
             phases=phases,
             object_bytes=sum(each.code.object_bytes for each in done if each.code),
         )

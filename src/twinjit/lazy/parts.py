@@ -11,6 +11,7 @@ from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.engine import Engine
+from twinjit.executable import imported_by
 from twinjit.report import Clock, Tier
 from twinjit.request import RequestHasher
 from twinjit.signature import Signature
@@ -40,6 +41,8 @@ class LazyCode:
         Where the artifact came from.
     object_bytes
         Size of the object code.
+    imported
+        Functions of libraries that became part of it.
     """
 
     image: _llvm.Image
@@ -47,6 +50,7 @@ class LazyCode:
     key_digest: bytes
     tier: Tier
     object_bytes: int
+    imported: int
 
     @property
     def address(self) -> int:
@@ -178,7 +182,14 @@ class Found:
         image = _llvm.load(
             object_code, entries, bound, artifact.key_digest, dict(given), [FUNCTION]
         )
-        return LazyCode(image, signature, artifact.key_digest, self.tier, len(object_code))
+        return LazyCode(
+            image,
+            signature,
+            artifact.key_digest,
+            self.tier,
+            len(object_code),
+            imported_by(artifact),
+        )
 
 
 def link_privately(
