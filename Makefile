@@ -9,6 +9,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# On all cores, each file of tests on one.
+AT_ONCE := -n auto --dist loadfile
 NATIVE := $(shell find native cmake -type f) CMakeLists.txt pyproject.toml
 
 .PHONY: demo test test-checked test-bundles lint tidy stubs clean
@@ -17,10 +19,10 @@ demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(AT_ONCE)
 
 test-checked: $(VENV)/installed-test
-	TWINJIT_CHECK=1 TWINJIT_CHECK_HITS=1 $(BIN)/python -m pytest
+	TWINJIT_CHECK=1 TWINJIT_CHECK_HITS=1 $(BIN)/python -m pytest $(AT_ONCE)
 
 test-bundles: $(VENV)/installed-test
 	$(BIN)/python -m pip install --quiet --group bundles
