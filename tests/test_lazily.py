@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from tests.threads import at_once
 from twinjit.lazily import lazily
 
 
@@ -33,3 +34,11 @@ def test_threads_do_not_wait_for_each_other():
     for thread in threads:
         thread.join()
     assert {each.value for each in subjects} == {0, 1}
+
+
+def test_threads_that_ask_at_once_get_one_result():
+    together = threading.Barrier(8, timeout=20)
+    subject = Subject(lambda: (together.wait(), object()))
+    found = []
+    at_once(lambda _: found.append(subject.value), 8)
+    assert {id(each) for each in found} == {id(subject.value)}

@@ -15,7 +15,8 @@ class lazily(Generic[_T]):
 
     Before Python 3.12, that holds one lock for all instances of a class while it computes: threads
     would parse and fingerprint one after the other, and a child that is forked meanwhile would wait
-    forever. Threads that ask at the same time compute each for itself; the last result stays.
+    forever. Threads that ask at the same time compute each for itself, and all get the first
+    result: a client that was used and is dropped would close the connections of its user.
     """
 
     def __init__(self, compute: Callable[[Any], _T]) -> None:
@@ -31,5 +32,5 @@ class lazily(Generic[_T]):
         if instance is None:
             return self
         value = self._compute(instance)
-        instance.__dict__[self._name] = value  # found before this from now on
-        return value
+        found: _T = instance.__dict__.setdefault(self._name, value)  # before this from now on
+        return found

@@ -75,7 +75,7 @@ USES: tuple[Callable[[], object], ...] = (
     lambda: twinjit.fingerprint("define i32 @f(i32 %x) { ret i32 %x }", language="llvm"),
     lambda: twinjit.diff(CASES, STORED),
     lambda: twinjit.Compiler(policy=twinjit.Policy(constants="lift")).explain(TENSORS),
-    *(lambda name=name: compile_in(name) for name in ("affine", "llvm", "memref", "cf", "scf")),
+    *(lambda name=name: compile_in(name) for name in ("affine", "memref", "cf", "scf")),
 )
 
 

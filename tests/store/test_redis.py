@@ -9,6 +9,7 @@ import pytest
 
 from tests.redis_server import RedisServer, redis_server
 from tests.samples import numbered_artifact
+from tests.threads import at_once
 from twinjit.artifact import encode
 from twinjit.errors import ArtifactError, CacheWarning, ConfigError, EntryTooLargeError
 from twinjit.settings import Settings
@@ -171,6 +172,12 @@ def test_signatures(server: RedisServer, backend: RedisBackend) -> None:
         assert store.stats().reasons == {"unsigned": len(forged)}
         admin.set(key, good)
     assert store.get(DIGEST) == ARTIFACT
+
+
+def test_threads_use_a_new_backend_at_once(server: RedisServer) -> None:
+    for _ in range(20):
+        backend = RedisBackend(server.url, timeout=30)
+        at_once(lambda _, backend=backend: backend.get("none"), 8)
 
 
 def test_the_package_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

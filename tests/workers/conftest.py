@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,8 @@ from twinjit.workers.pool import POOL
 
 @pytest.fixture(autouse=True)
 def _ended() -> Iterator[None]:
-    """Start each test without processes."""
+    """Start each test without processes, and without compilers that others left in a cycle."""
+    gc.collect()
     POOL.end()
     yield
     POOL.end()
