@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
 from twinjit.engine import Engine
@@ -11,8 +10,8 @@ from twinjit.errors import ExecutorError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, held_off
 from twinjit.options import check_priority, join_libraries
-from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
-from twinjit.source import Linkable, Source
+from twinjit.program_options import Linkable, ProgramOptions
+from twinjit.source import Source
 from twinjit.stop import check_timeout
 
 if TYPE_CHECKING:
@@ -88,10 +87,10 @@ class BackgroundCompiler:
         """
         check_priority(priority)
         check_timeout(timeout)
-        options = ProgramOptions.of(signatures=signatures, symbols=symbols)
-        source, request = self._engine.intake.take(
-            self._open(program, language, options, libraries)
+        opened = self._open(
+            program, language, signatures=signatures, symbols=symbols, libraries=libraries
         )
+        source, request = self._engine.intake.take(opened)
         return self._submitted().submit(source, request, priority, timeout)
 
     @overload
@@ -105,6 +104,7 @@ class BackgroundCompiler:
         timeout: float | None = None,
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
         return_exceptions: Literal[False] = False,
     ) -> list[Executable]: ...
 
@@ -119,6 +119,7 @@ class BackgroundCompiler:
         timeout: float | None = None,
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
         return_exceptions: bool,
     ) -> list[Executable | Exception]: ...
 
@@ -132,6 +133,7 @@ class BackgroundCompiler:
         timeout: float | None = None,
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
         return_exceptions: bool = False,
     ) -> list[Executable] | list[Executable | Exception]:
         """Compile programs, `max_workers` at a time, and return their executables in order.
@@ -142,7 +144,7 @@ class BackgroundCompiler:
         ----------
         programs
             A generator is asked for the next program when one of those before ends.
-        language, priority, signatures, symbols
+        language, priority, signatures, symbols, libraries
             As for `submit`; the same for all.
         progress
             Show how far it is, and how many were hits, on standard error if that is a terminal.
@@ -172,6 +174,7 @@ class BackgroundCompiler:
                 timeout=timeout,
                 signatures=signatures,
                 symbols=symbols,
+                libraries=libraries,
             )
 
         options = {"return_exceptions": return_exceptions}
@@ -215,10 +218,12 @@ class BackgroundCompiler:
         self,
         program: object,
         language: str,
-        options: ProgramOptions = DEFAULT_OPTIONS,
+        *,
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
         libraries: Iterable[Library] | Library | None = None,
     ) -> Source:
         self._check_open()
-        source = self._engine.intake.open(program, language, options)
         joined = self._libraries if libraries is None else join_libraries(libraries)
-        return replace(source, libraries=joined) if joined else source
+        options = ProgramOptions.of(signatures=signatures, symbols=symbols, libraries=joined)
+        return self._engine.intake.open(program, language, options)

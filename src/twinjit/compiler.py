@@ -28,7 +28,6 @@ from twinjit.options import (
 )
 from twinjit.pipeline import AUTO
 from twinjit.policy import Policy
-from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock
 from twinjit.settings import Confirm, Settings
 from twinjit.source import Source
@@ -241,8 +240,9 @@ class Compiler(BackgroundCompiler):
         check_timeout(timeout)
         clock = Clock()
         stop = stop_after(timeout)
-        options = ProgramOptions.of(signatures=signatures, symbols=symbols)
-        source = self._open(program, language, options, libraries)
+        source = self._open(
+            program, language, signatures=signatures, symbols=symbols, libraries=libraries
+        )
         if lazy:
             return self._compile_lazily(source, timeout, tier_up)
         if tier_up is False:

@@ -59,7 +59,7 @@ class Intake:
         """
         if isinstance(source, LiveModule):
             load_mlir(Clock())
-            source = replace(capture(source, self._policy), options=source.options)
+            source = capture(source, self._policy)
             # The fingerprint does not tell the constants, and may be what is not to be relied on.
             if self._policy.constants == "lift" or self._confirm == "always":
                 return source, None
@@ -79,4 +79,4 @@ class Intake:
     def _of_live(self, fingerprint: bytes | None, source: Source) -> bytes | None:
         if fingerprint is None:
             return None
-        return self._hasher.of_fingerprint(fingerprint, source.libraries)
+        return self._hasher.of_fingerprint(fingerprint, source.options.libraries)

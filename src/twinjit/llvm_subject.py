@@ -115,7 +115,7 @@ class LlvmSubject:
 
     @lazily
     def _imports(self) -> Imports | None:
-        libraries = self.source.libraries
+        libraries = self.source.options.libraries
         return Imports(libraries, tuple(self.module.declarations())) if libraries else None
 
     @lazily

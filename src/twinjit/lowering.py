@@ -19,8 +19,8 @@ from twinjit.pipeline import (
     naming_pipelines,
 )
 from twinjit.policy import Policy
+from twinjit.program_options import Linkable
 from twinjit.signature import Signature
-from twinjit.source import Linkable
 from twinjit.stop import Stop
 from twinjit.target import Target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twinjit.errors import ConfigError, TargetError
 from twinjit.forks import held_off
@@ -31,6 +31,7 @@ __all__ = [
     "choose_target",
     "choose_workers",
     "join_libraries",
+    "open_libraries",
     "open_shared_store",
     "open_store",
     "open_tracer",
@@ -232,3 +233,18 @@ def join_libraries(libraries: Iterable[Library] | Library | None) -> Libraries |
     with held_off():  # what few need costs none else
         from twinjit.library import libraries_of
     return libraries_of(libraries)
+
+
+def open_libraries(plain: list[dict[str, Any]] | None) -> Libraries | None:
+    """Open what `Libraries.to_plain` was called on in another process; None stays None.
+
+    Raises
+    ------
+    LibraryError
+        If files are missing here, or are other ones.
+    """
+    if plain is None:
+        return None
+    with held_off():
+        from twinjit.library import Libraries
+    return Libraries.from_plain(plain)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from blake3 import blake3
 
 from twinjit.key import start_digest
-from twinjit.source import Linkable, SourceBytes
+from twinjit.program_options import Linkable
+from twinjit.source import SourceBytes
 
 __all__ = ["RequestHasher"]
 
@@ -40,7 +41,7 @@ class RequestHasher:
 
         What another package wrote is read more strictly than the same text of the user's.
         """
-        hasher = self._start(source.libraries)
+        hasher = self._start(source.options.libraries)
         if source.language == "llvm":
             hasher.update(_LLVM)
         else:

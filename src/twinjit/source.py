@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from twinjit.errors import ParseError, UnsupportedProgramError
 from twinjit.forks import held_off
@@ -17,32 +16,13 @@ from twinjit.program_options import DEFAULT_OPTIONS, ProgramOptions
 if TYPE_CHECKING:
     from twinjit.foreign import Bundle
 
-__all__ = ["CapturedModule", "Linkable", "LiveModule", "Source", "SourceBytes", "open_source"]
+__all__ = ["CapturedModule", "LiveModule", "Source", "SourceBytes", "open_source"]
 
 _LLVM_ENDINGS = (".ll", ".bc")
 _PATH_ENDINGS = (".mlir", ".mlirbc", *_LLVM_ENDINGS)
 
 # The package whose bindings hold modules of the MLIR that we are built on.
 _OWN_PACKAGE = "mlir"
-
-
-class Linkable(Protocol):
-    """Libraries that a program may import functions from: `twinjit.library.Libraries`."""
-
-    @property
-    def identity(self) -> bytes:
-        """Digest of all that is in them, 32 bytes."""
-
-    def digest(self, names: Iterable[str]) -> bytes | None:
-        """Digest all that can be imported for functions that a program calls; None for nothing."""
-
-    def import_into(
-        self, bitcode: bytes, names: Iterable[str], triple: str
-    ) -> tuple[bytes, tuple[str, ...]]:
-        """Return a program with functions imported, and which."""
-
-    def to_plain(self) -> list[dict[str, Any]]:
-        """Give what JSON can hold and another process can open them by."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +42,6 @@ class SourceBytes:
         all that `bundle` may know and we do not: ``reader.py``.
     options
         What its user says of it.
-    libraries
-        What it may import functions from.
     """
 
     data: bytes
@@ -71,7 +49,6 @@ class SourceBytes:
     language: Language = "mlir"
     bundle: Bundle | None = None
     options: ProgramOptions = DEFAULT_OPTIONS
-    libraries: Linkable | None = None
 
 
 @dataclass(frozen=True)
@@ -99,14 +76,11 @@ class LiveModule:
         The Python object, kept so that the operation lives.
     options
         What its user says of it.
-    libraries
-        What it may import functions from.
     """
 
     capsule: object
     owner: object
     options: ProgramOptions = DEFAULT_OPTIONS
-    libraries: Linkable | None = None
 
     language: ClassVar[Language] = "mlir"
 

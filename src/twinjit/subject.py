@@ -229,7 +229,7 @@ class LocalSubject:
 
     @lazily
     def _imports(self) -> Imports | None:
-        libraries = self.source.libraries
+        libraries = self.source.options.libraries
         return Imports(libraries, tuple(self.program.declarations())) if libraries else None
 
     @lazily
@@ -294,9 +294,7 @@ def capture(module: LiveModule, policy: Policy) -> CapturedModule:
     fingerprint = live_fingerprint(module, policy)
     # A copy in a private context would do without bytecode, and take 2 MB for each that waits.
     data = bytecode_with_places(_mlir.transfer(module.capsule), policy)
-    return CapturedModule(
-        data, "<live module>", libraries=module.libraries, fingerprint=fingerprint
-    )
+    return CapturedModule(data, "<live module>", options=module.options, fingerprint=fingerprint)
 
 
 def bytecode_with_places(program: _mlir.Program, policy: Policy) -> bytes:

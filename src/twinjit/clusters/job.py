@@ -9,12 +9,13 @@ from typing import Any
 from twinjit.artifact import encode
 from twinjit.build import BuildOptions
 from twinjit.errors import ExecutorError, KeyPartError, TwinjitError
-from twinjit.forks import held_off
 from twinjit.key import Key
 from twinjit.language import Language
+from twinjit.options import open_libraries
 from twinjit.plain import error_to_plain
+from twinjit.program_options import ProgramOptions
 from twinjit.report import Clock
-from twinjit.source import Linkable, SourceBytes
+from twinjit.source import SourceBytes
 from twinjit.stop import stop_after
 from twinjit.subject import key_of, open_local
 
@@ -109,19 +110,12 @@ def run(data: bytes) -> dict[str, Any]:
 
 
 def _compile(job: Job) -> bytes:
-    source = SourceBytes(job.program, job.name, job.language, libraries=_opened(job.libraries))
+    options = ProgramOptions(libraries=open_libraries(job.libraries))
+    source = SourceBytes(job.program, job.name, job.language, options=options)
     subject = open_local(source, Clock(), stop_after(job.seconds), job.options)
     key = key_of(subject, job.options)
     _check_key(key, job.key)
     return encode(subject.build(key))
-
-
-def _opened(libraries: list[dict[str, Any]] | None) -> Linkable | None:
-    if libraries is None:
-        return None
-    with held_off():  # what few need costs none else
-        from twinjit.library import Libraries
-    return Libraries.from_plain(libraries)
 
 
 def _check_key(key: Key, wanted: bytes) -> None:

@@ -158,7 +158,7 @@ class RemoteSubject:
                 raise error
 
     def _job(self, key: Key) -> Job:
-        libraries = self.source.libraries
+        libraries = self.source.options.libraries
         return Job(
             self._local.written(),
             self.source.name,

@@ -37,12 +37,12 @@ def read_unit(source: Source, options: BuildOptions) -> tuple[Unit, dict[str, st
     """
     if isinstance(source, SourceBytes) and source.language == "llvm":
         unit = Unit.read(source.data, source.name)
-        unit.libraries = source.libraries
+        unit.libraries = source.options.libraries
         return unit, {}
     bitcode, signatures = _lower(source, options)
     by_symbol = {_llvm.program_symbol(each.name): each for each in signatures}
     unit = Unit.read(bitcode, "<lowered program>", by_symbol)
-    unit.libraries = source.libraries
+    unit.libraries = source.options.libraries
     return unit, {symbol: each.name for symbol, each in by_symbol.items() if symbol != each.name}
 
 

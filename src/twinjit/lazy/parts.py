@@ -12,10 +12,11 @@ from twinjit.build import BuildOptions
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.engine import Engine
 from twinjit.executable import imported_by
+from twinjit.program_options import Linkable, ProgramOptions
 from twinjit.report import Clock, Tier
 from twinjit.request import RequestHasher
 from twinjit.signature import Signature
-from twinjit.source import Linkable, SourceBytes
+from twinjit.source import SourceBytes
 from twinjit.stop import Stop
 from twinjit.subject import Subject, key_of
 
@@ -88,7 +89,8 @@ class PartCompiler:
         CompilationError
             Or one of its subclasses, for one that cannot be compiled.
         """
-        source = SourceBytes(bitcode, "<lazy function>", "llvm", libraries=libraries)
+        options = ProgramOptions(libraries=libraries)
+        source = SourceBytes(bitcode, "<lazy function>", "llvm", options=options)
         stop = Stop()
         subject = self._engine.open_subject(source, clock, stop)
         try:

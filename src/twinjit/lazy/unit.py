@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinjit._native import _llvm
+from twinjit.program_options import Linkable
 from twinjit.signature import Signature
-from twinjit.source import Linkable
 
 __all__ = ["Unit", "UnitFunction"]
 

@@ -18,6 +18,8 @@ __all__ = ["Libraries", "libraries_of"]
 class Libraries:
     """Some libraries; a function is imported from the first that defines it.
 
+    Equal where their identities are.
+
     Parameters
     ----------
     several
@@ -72,6 +74,12 @@ class Libraries:
             As `Library.from_plain` does.
         """
         return cls(tuple(_opened(dumps(each, sort_keys=True)) for each in data))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Libraries) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
     def _asked(self, names: Iterable[str]) -> list[tuple[Library, list[str]]]:
         """Which library is asked for which names: those of the program, and of other libraries."""

@@ -140,7 +140,7 @@ class WorkerSubject:
         if isinstance(source, SourceBytes):
             return source, False
         written = _written(source, self._clock)
-        return SourceBytes(written, protocol.LIVE, libraries=source.libraries), True
+        return SourceBytes(written, protocol.LIVE, options=source.options), True
 
     @lazily
     def _read(self) -> answers.Read:

@@ -26,15 +26,15 @@ from dataclasses import asdict
 from typing import Any
 
 from twinjit.foreign import Bundle
-from twinjit.forks import held_off
 from twinjit.lowering import ResolvedPipeline
+from twinjit.options import open_libraries
 from twinjit.pipeline import Pipeline
-from twinjit.source import Linkable, SourceBytes
+from twinjit.program_options import ProgramOptions
+from twinjit.source import SourceBytes
 
 __all__ = [
     "LIVE",
     "RecordedBundle",
-    "libraries_from_plain",
     "resolved_from_plain",
     "resolved_to_plain",
     "source_from_plain",
@@ -72,13 +72,13 @@ class RecordedBundle(Bundle):
 
 def source_to_plain(source: SourceBytes, *, is_live: bool) -> dict[str, Any]:
     """Give what `source_from_plain` reads, but for the program itself."""
-    bundle = source.bundle
+    bundle, libraries = source.bundle, source.options.libraries
     return {
         "name": source.name,
         "language": source.language,
         "is_live": is_live,
         "bundle": bundle and [bundle.package, str(bundle)],
-        "libraries": source.libraries and source.libraries.to_plain(),
+        "libraries": libraries and libraries.to_plain(),
     }
 
 
@@ -86,23 +86,8 @@ def source_from_plain(data: dict[str, Any], program: bytes) -> SourceBytes:
     """Make a source that is read as the one that was handed in."""
     named = data["bundle"]
     bundle = named and RecordedBundle(*named)
-    libraries = libraries_from_plain(data["libraries"])
-    return SourceBytes(program, data["name"], data["language"], bundle, libraries=libraries)
-
-
-def libraries_from_plain(data: list[dict[str, Any]] | None) -> Linkable | None:
-    """Open what `Linkable.to_plain` was called on; None stays None.
-
-    Raises
-    ------
-    LibraryError
-        If files are missing here, or are other ones.
-    """
-    if data is None:
-        return None
-    with held_off():  # what few need costs none else
-        from twinjit.library import Libraries
-    return Libraries.from_plain(data)
+    options = ProgramOptions(libraries=open_libraries(data["libraries"]))
+    return SourceBytes(program, data["name"], data["language"], bundle, options)
 
 
 def resolved_to_plain(resolved: ResolvedPipeline) -> dict[str, Any]:
