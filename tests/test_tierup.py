@@ -78,11 +78,14 @@ def test_both_are_stored(tmp_path) -> None:
     assert Compiler(cache=tmp_path, opt_level=0).compile(program(4)).report.tier == "disk"
 
 
-def test_a_level_that_is_no_lower_is_no_tier() -> None:
-    executable = Compiler(cache=False, opt_level=1).compile(
-        program(5), tier_up=TierUp(first_level=1)
-    )
-    assert type(executable) is twinjit.Executable
+@pytest.mark.parametrize("options", [{}, {"opt_level": 1}])
+def test_what_is_optimised_at_once_is_promoted_already(options, tmp_path) -> None:
+    compiler = Compiler(cache=tmp_path, **options)
+    known = compiler.compile(program(5))
+    executable = compiler.compile(program(5), tier_up=TierUp(calls=1, first_level=1))
+    assert executable.promote().result(0) == known
+    assert [executable.g(1) for _ in range(3)] == [6, 6, 6]
+    assert executable.report.promoted is None
 
 
 def test_a_gate_is_asked_before_and_then_as_calls_double() -> None:

@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from twinjit.artifact import Artifact
 from twinjit.compiler import Compiler
@@ -149,34 +149,94 @@ def _kept_compiler(options: tuple[tuple[str, Any], ...]) -> Compiler:
     return Compiler(**dict(options))
 
 
+@overload
+def compile(  # noqa: A001 -- as below
+    program: object,
+    *,
+    language: str = "auto",
+    timeout: float | None = None,
+    tier_up: TierUp | Literal[True],
+    signatures: Mapping[str, object] | None = None,
+    symbols: Mapping[str, object] | None = None,
+    libraries: Iterable[Library] | Library | None = None,
+    lazy: Literal[False] = False,
+    **options: Any,
+) -> TieredExecutable: ...
+
+
+@overload
+def compile(  # noqa: A001 -- as below
+    program: object,
+    *,
+    language: str = "auto",
+    timeout: float | None = None,
+    tier_up: bool = False,
+    signatures: Mapping[str, object] | None = None,
+    symbols: Mapping[str, object] | None = None,
+    libraries: Iterable[Library] | Library | None = None,
+    lazy: Literal[False] = False,
+    **options: Any,
+) -> Executable: ...
+
+
+@overload
+def compile(  # noqa: A001 -- as below
+    program: object,
+    *,
+    language: str = "auto",
+    symbols: Mapping[str, object] | None = None,
+    libraries: Iterable[Library] | Library | None = None,
+    lazy: Literal[True],
+    **options: Any,
+) -> LazyExecutable: ...
+
+
 def compile(  # noqa: A001 -- the verb of the library; the builtin is not used here
     program: object,
     *,
     language: str = "auto",
     timeout: float | None = None,
+    tier_up: TierUp | bool = False,
     signatures: Mapping[str, object] | None = None,
     symbols: Mapping[str, object] | None = None,
+    libraries: Iterable[Library] | Library | None = None,
+    lazy: bool = False,
     **options: Any,
-) -> Executable:
+) -> Executable | LazyExecutable:
     """Return the executable of a program, compiling it if it is new.
 
     Parameters
     ----------
-    program, language, timeout, signatures, symbols
+    program, language, timeout, tier_up, signatures, symbols, libraries, lazy
         As for `Compiler.compile`.
     **options
         As for `Compiler`. One compiler is kept for each set of options.
 
     Raises
     ------
-    TwinjitError
+    TwinjitError, OSError
         As for `Compiler.compile`.
     """
-    return default_compiler(**options).compile(
-        program, language=language, timeout=timeout, signatures=signatures, symbols=symbols
-    )
+    of_program: dict[str, Any] = {
+        "language": language,
+        "timeout": timeout,
+        "tier_up": tier_up,
+        "signatures": signatures,
+        "symbols": symbols,
+        "libraries": libraries,
+        "lazy": lazy,
+    }
+    found: Executable | LazyExecutable = default_compiler(**options).compile(program, **of_program)
+    return found
 
 
-def explain(program: object, *, language: str = "auto", **options: Any) -> Explanation:
+def explain(
+    program: object,
+    *,
+    language: str = "auto",
+    libraries: Iterable[Library] | Library | None = None,
+    **options: Any,
+) -> Explanation:
     """Say how a program would be looked up, as `Compiler.explain` does."""
-    return default_compiler(**options).explain(program, language=language)
+    compiler = default_compiler(**options)
+    return compiler.explain(program, language=language, libraries=libraries)

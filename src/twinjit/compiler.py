@@ -18,6 +18,7 @@ from twinjit.forks import held_off
 from twinjit.observer import Observer
 from twinjit.options import (
     check_options,
+    check_switch,
     choose_target,
     choose_workers,
     join_libraries,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from twinjit.lazy.executable import LazyExecutable
     from twinjit.library import Library
     from twinjit.memory import MemoryReport
-    from twinjit.tierup import TierUp
+    from twinjit.tierup import TieredExecutable, TierUp
 
 __all__ = ["Compiler"]
 
@@ -155,7 +156,21 @@ class Compiler(BackgroundCompiler):
         *,
         language: str = "auto",
         timeout: float | None = None,
-        tier_up: TierUp | bool = False,
+        tier_up: TierUp | Literal[True],
+        signatures: Mapping[str, object] | None = None,
+        symbols: Mapping[str, object] | None = None,
+        libraries: Iterable[Library] | Library | None = None,
+        lazy: Literal[False] = False,
+    ) -> TieredExecutable: ...
+
+    @overload
+    def compile(
+        self,
+        program: object,
+        *,
+        language: str = "auto",
+        timeout: float | None = None,
+        tier_up: bool = False,
         signatures: Mapping[str, object] | None = None,
         symbols: Mapping[str, object] | None = None,
         libraries: Iterable[Library] | Library | None = None,
@@ -168,6 +183,7 @@ class Compiler(BackgroundCompiler):
         program: object,
         *,
         language: str = "auto",
+        symbols: Mapping[str, object] | None = None,
         libraries: Iterable[Library] | Library | None = None,
         lazy: Literal[True],
     ) -> LazyExecutable: ...
@@ -243,15 +259,13 @@ class Compiler(BackgroundCompiler):
         source = self._open(
             program, language, signatures=signatures, symbols=symbols, libraries=libraries
         )
-        if lazy:
+        if check_switch("lazy", lazy):
             return self._compile_lazily(source, timeout, tier_up)
         if tier_up is False:
             return self._engine.compile(source, clock, stop)
         with held_off():
             from twinjit.tierup import TierUp, compile_in_tiers
         tiers = TierUp.of(tier_up)
-        if tiers is None or tiers.first_level >= self.opt_level:
-            return self._engine.compile(source, clock, stop)
         return compile_in_tiers(self._engine, self._submitted(), tiers, source, clock, stop)
 
     def _compile_lazily(

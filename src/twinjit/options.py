@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_options",
     "check_priority",
+    "check_switch",
     "choose_target",
     "choose_workers",
     "join_libraries",
@@ -82,6 +83,19 @@ def check_priority(priority: object) -> None:
     """
     if isinstance(priority, bool) or not isinstance(priority, int):
         raise ConfigError(f"priority is {priority!r}; give a whole number")
+
+
+def check_switch(name: str, given: object) -> bool:
+    """Take what is True or False.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither.
+    """
+    if not isinstance(given, bool):
+        raise ConfigError(f"{name} is {given!r}; give True or False")
+    return given
 
 
 def show_code(settings: Settings) -> None:

@@ -89,8 +89,8 @@ class TierUp:
             raise ConfigError(f"TierUp(gate={self.gate!r}): give a function of a Candidate")
 
     @classmethod
-    def of(cls, option: TierUp | bool) -> TierUp | None:
-        """Read the option `tier_up` of `Compiler.compile`: None for no tiers.
+    def of(cls, option: TierUp | bool) -> TierUp:
+        """Read the option `tier_up` of `Compiler.compile`, where that is not False.
 
         Raises
         ------
@@ -99,9 +99,9 @@ class TierUp:
         """
         if isinstance(option, TierUp):
             return option
-        if not isinstance(option, bool):
+        if option is not True:
             raise ConfigError(f"tier_up is {option!r}; give True, False or a TierUp")
-        return cls() if option else None
+        return cls()
 
     def lets_pass(self, candidate: Candidate) -> bool:
         """Ask the gate, if there is one."""
@@ -220,20 +220,35 @@ class _Tiering:
         promotion.set_exception(error)
 
 
+class _Settled:
+    """A program in the only tier that it needs, in place of a `_Tiering`."""
+
+    def __init__(self, final: Executable) -> None:
+        self.code = code_of(final)
+        self.report = final.report
+        self.function = final._function
+        self._final = final
+
+    def promote(self) -> Future[Executable]:
+        """Say that there is nothing to wait for."""
+        done: Future[Executable] = Future()
+        done.set_result(self._final)
+        return done
+
+
 class TieredExecutable(Executable):
     """An `Executable` whose functions, also those handed out, get better code while in use.
 
     Each is equal to itself only. Its `report` has ``promoted``, the report of the optimised code,
-    once that runs.
+    once that runs in place of the first. Where the optimised code was there from the beginning, it
+    is the only code.
     """
 
     __slots__ = ("_functions", "_tiering")
 
-    def __init__(
-        self, first: Executable, options: TierUp, begin: Callable[[], Future[Executable]]
-    ) -> None:
+    def __init__(self, first: Executable, tiering: _Tiering | _Settled) -> None:
         super().__init__(code_of(first), first.report, first._prototypes)
-        self._tiering = _Tiering(first, options, begin)
+        self._tiering = tiering
         self._functions: dict[str, _llvm.Function] = {}  # with their counts
 
     @property
@@ -268,7 +283,7 @@ class TieredExecutable(Executable):
 
 def compile_in_tiers(
     engine: Engine, jobs: Jobs, options: TierUp, source: Source, clock: Clock, stop: Stop
-) -> Executable:
+) -> TieredExecutable:
     """Return a program's optimised code if that is known, else code that was made fast.
 
     Parameters
@@ -282,12 +297,18 @@ def compile_in_tiers(
     source, clock, stop
         As for `Engine.compile`.
     """
+    if options.first_level >= engine.options.opt_level:
+        return _settled(engine.compile(source, clock, stop))
     source, request = engine.intake.take(source)
     found = engine.find(source, request, clock)
     if found:
-        return found
+        return _settled(found)
     if options.lets_pass(Candidate("", 0, 0.0, None)):
-        return engine.compile(source, clock, stop, request)
+        return _settled(engine.compile(source, clock, stop, request))
     first = engine.at_level(options.first_level).compile(source, clock, stop)
     begin = partial(jobs.submit, source, request, _PRIORITY, None)
-    return TieredExecutable(first, options, begin)
+    return TieredExecutable(first, _Tiering(first, options, begin))
+
+
+def _settled(final: Executable) -> TieredExecutable:
+    return TieredExecutable(final, _Settled(final))
