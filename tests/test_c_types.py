@@ -67,7 +67,7 @@ class TestDeclarations:
         ],
     )  # fmt: skip
     def test_read(self, text, expected):
-        assert described(Prototype.of("f", text)) == expected
+        assert described(Prototype.of("signatures['f']", text)) == expected
 
     @pytest.mark.parametrize(
         "text",
@@ -76,14 +76,14 @@ class TestDeclarations:
     )  # fmt: skip
     def test_refused(self, text):
         with pytest.raises(ConfigError, match=r"signatures\['f'\] is .*cannot be read: .*write"):
-            Prototype.of("f", text)
+            Prototype.of("signatures['f']", text)
 
 
 class TestCtypes:
     def test_read(self):
         kind = ctypes.CFUNCTYPE(ctypes.c_uint16, ctypes.c_bool, ctypes.c_void_p, ctypes.c_char_p,
                                 ctypes.POINTER(ctypes.c_float), ctypes.CFUNCTYPE(None))  # fmt: skip
-        assert described(Prototype.of("f", kind)) == (
+        assert described(Prototype.of("signatures['f']", kind)) == (
             ("ui16", False),
             [("i1", False, False), ("", True, False), ("", True, True), ("f32", True, False),
              ("", True, False)],
@@ -95,10 +95,10 @@ class TestCtypes:
 
         for kind in (ctypes.CFUNCTYPE(None, Pair), ctypes.CFUNCTYPE(ctypes.c_longdouble)):
             with pytest.raises(ConfigError, match="numbers and pointers"):
-                Prototype.of("f", kind)
+                Prototype.of("signatures['f']", kind)
         for other in (int, 3, ctypes.CFUNCTYPE(None)(lambda: None), ctypes.c_int):
             with pytest.raises(ConfigError, match="CFUNCTYPE"):
-                Prototype.of("f", other)
+                Prototype.of("signatures['f']", other)
 
 
 class TestCalls:

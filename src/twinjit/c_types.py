@@ -80,8 +80,8 @@ class Prototype:
     kind: type | None = None
 
     @classmethod
-    def of(cls, name: str, given: object) -> Prototype:
-        """Read one.
+    def of(cls, place: str, given: object) -> Prototype:
+        """Read one that a user gave at some place, for errors.
 
         Raises
         ------
@@ -89,16 +89,16 @@ class Prototype:
             If it is neither a prototype of ctypes nor a declaration in C that is understood.
         """
         if isinstance(given, str):
-            return _Declaration(name, given).read()
+            return _Declaration(place, given).read()
         if not (isinstance(given, type) and issubclass(given, _FUNCTION)):
             raise ConfigError(
-                f"signatures[{name!r}] is {given!r}; give ctypes.CFUNCTYPE(result, arguments...), "
+                f"{place} is {given!r}; give ctypes.CFUNCTYPE(result, arguments...), "
                 "or a declaration in C such as 'double (const double *, int64_t)'"
             )
         result, arguments = given._restype_, given._argtypes_  # type: ignore[attr-defined]  # of all prototypes
         return cls(
-            None if result is None else _of_ctypes(name, result),
-            tuple(_of_ctypes(name, each) for each in arguments),
+            None if result is None else _of_ctypes(place, result),
+            tuple(_of_ctypes(place, each) for each in arguments),
             f"{getattr(result, '__name__', 'None')} "
             f"({', '.join(each.__name__ for each in arguments)})",
             given,
@@ -195,8 +195,8 @@ class _Declaration:
         type        := word+ "*"*      words in any order, with "const"
     """
 
-    def __init__(self, name: str, text: str) -> None:
-        self._name = name
+    def __init__(self, place: str, text: str) -> None:
+        self._place = place
         self._text = " ".join(text.split())
 
     def read(self) -> Prototype:
@@ -235,29 +235,27 @@ class _Declaration:
 
     def _failure(self, why: str) -> ConfigError:
         return ConfigError(
-            f"signatures[{self._name!r}] is {self._text!r}, and cannot be read: {why}; write, for "
+            f"{self._place} is {self._text!r}, and cannot be read: {why}; write, for "
             "instance, 'double (const double *x, int64_t n)'"
         )
 
 
-def _of_ctypes(name: str, type_: Any) -> CType:
+def _of_ctypes(place: str, type_: Any) -> CType:
     """Read a type of ctypes."""
     text = getattr(type_, "__name__", repr(type_))
     code = getattr(type_, "_type_", None)
     if isinstance(code, str) and issubclass(type_, ctypes._SimpleCData):
         if code in _CTYPES:
             return CType(_CTYPES[code], False, False, text)
-        if code in "Pz":  # c_void_p, c_char_p
-            return CType("", True, code == "z", text)
+        if code in "PzZ":  # c_void_p, c_char_p, c_wchar_p
+            return CType("", True, code != "P", text)
     elif isinstance(type_, type) and issubclass(type_, ctypes._Pointer):
         pointed = getattr(type_._type_, "_type_", None)
         dtype = _CTYPES.get(pointed, "") if isinstance(pointed, str) else ""
         return CType(dtype, True, False, text)
     elif isinstance(type_, type) and issubclass(type_, _FUNCTION):
         return CType("", True, False, "function pointer")
-    raise ConfigError(
-        f"signatures[{name!r}] has a {text}; give numbers and pointers, and structures by pointer"
-    )
+    raise ConfigError(f"{place} has a {text}; give numbers and pointers, and structures by pointer")
 
 
 def prototype_of(signature: Signature) -> Any:

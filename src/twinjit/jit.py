@@ -65,7 +65,8 @@ class Jit:
         name
             Under which others declare and call it.
         signature
-            Its type: LLVM's text, such as ``"i64(i64, ptr)"``, or a ctypes prototype.
+            Its type: LLVM's text, such as ``"i64(i64, ptr)"``; or C's, such as
+            ``"int64_t (int64_t, void *)"``, or a ctypes prototype.
         generate
             Gives LLVM IR that defines it: text, bitcode or a module of llvmlite's. Called at most
             once, in whichever thread calls the function first, or in one of its own

@@ -36,7 +36,9 @@ class Prototypes:
             raise ConfigError(f"signatures is {given!r}; give a mapping of names to types")
         with held_off():
             from twinjit.c_types import Prototype
-        return cls({name: Prototype.of(name, each) for name, each in given.items()})
+        return cls(
+            {name: Prototype.of(f"signatures[{name!r}]", each) for name, each in given.items()}
+        )
 
     def __len__(self) -> int:
         return len(self._by_name)

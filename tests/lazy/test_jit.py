@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import random
@@ -41,6 +42,22 @@ def test_functions_are_generated_when_they_are_called(jit) -> None:
     assert (report.generated, report.generation_skipped) == (2, 1)
     assert "3 functions: 2 compiled, 1 skipped" in str(report)
     assert report.phases["generation"] > 0
+
+
+@pytest.mark.parametrize(
+    ("signature", "kind"),
+    [
+        ("int64_t (int64_t x)", "i64"),
+        ("unsigned char f(unsigned char)", "i8"),
+        (ctypes.CFUNCTYPE(ctypes.c_int16, ctypes.c_int16), "i16"),
+        ("bool (bool)", "i1"),
+        ("double (double)", "double"),
+        ("const void *(void *)", "ptr"),
+    ],
+)
+def test_signatures_in_c(jit, signature, kind) -> None:
+    jit.define("f", signature, lambda: f"define {kind} @f({kind} %x) {{ ret {kind} %x }}")
+    assert jit.f(1) == 1
 
 
 def test_functions_are_generated_by_llvmlite_and_mlir(jit) -> None:

@@ -90,11 +90,25 @@ def test_names_are_defined_once(jit) -> None:
     assert list(jit) == ["f"]
 
 
+class Pair(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_int),)
+
+
 @pytest.mark.parametrize(
-    "signature", ["i64", "i64(i65535, nothing)", "void() define void @g(", 5, ctypes.c_int]
+    ("signature", "cure"),
+    [
+        ("i64", "write it in LLVM's words"),
+        ("i64(i65535, nothing)", "write it in LLVM's words"),
+        ("void() define void @g(", "write it in LLVM's words"),
+        ("void() declare void @g()", "write it in LLVM's words"),
+        ("int64_t (struct s)", "or in C's"),
+        (5, "give ctypes.CFUNCTYPE"),
+        (ctypes.c_int, "give ctypes.CFUNCTYPE"),
+        (ctypes.CFUNCTYPE(None, Pair), "structures by pointer"),
+    ],
 )
-def test_signatures_that_cannot_be_read(jit, signature) -> None:
-    with pytest.raises(ConfigError, match="signature"):
+def test_signatures_that_cannot_be_read(jit, signature, cure) -> None:
+    with pytest.raises(ConfigError, match=f"the signature of 'f' .*{cure}"):
         jit.define("f", signature, lambda: "")
 
 

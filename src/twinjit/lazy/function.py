@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from twinjit._native import _llvm
+from twinjit.lazy.function_type import FunctionType
 from twinjit.lazy.parts import LazyCode
-from twinjit.lazy.prototype import Prototype
 from twinjit.lazy.unit import Unit
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Member:
         The module that defines it, and its name there; None until it is generated.
     generate
         What gives that module; None where it was there from the beginning.
-    prototype
-        Of one that is generated.
+    declared
+        The type of one that is generated.
     code
         None until it is compiled.
     callees
@@ -54,7 +54,7 @@ class Member:
     unit: Unit | None = None
     symbol: str = ""
     generate: Callable[[], object] | None = None
-    prototype: Prototype | None = None
+    declared: FunctionType | None = None
     code: LazyCode | None = None
     callees: Sequence[int] = ()
     failure: Exception | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from twinjit.errors import GenerationError, TwinjitError
-from twinjit.lazy.prototype import Prototype
+from twinjit.lazy.function_type import FunctionType
 from twinjit.lazy.unit import Unit
 
 __all__ = ["generate"]
@@ -13,7 +13,7 @@ __all__ = ["generate"]
 
 def generate(
     name: str,
-    prototype: Prototype,
+    type_: FunctionType,
     generator: Callable[[], object],
     read: Callable[[object], tuple[Unit, dict[str, str]]],
 ) -> tuple[Unit, str]:
@@ -45,8 +45,8 @@ def generate(
     if defined is None:
         others = ", ".join(unit.defined) or "nothing"
         raise GenerationError(f"what was generated for {name!r} defines {others}, but not it")
-    if defined.type != prototype.text:
+    if defined.type != type_.text:
         raise GenerationError(
-            f"{name!r} was defined as {prototype.text}, but generated as {defined.type}"
+            f"{name!r} was defined as {type_.text}, but generated as {defined.type}"
         )
     return unit, symbol

@@ -23,9 +23,9 @@ from twinjit.errors import (
 from twinjit.forks import fork_lock
 from twinjit.lazy.flights import Flights
 from twinjit.lazy.function import Member
+from twinjit.lazy.function_type import FunctionType
 from twinjit.lazy.generation import generate
 from twinjit.lazy.parts import FUNCTION, LazyCode, PartCompiler, link_privately
-from twinjit.lazy.prototype import Prototype
 from twinjit.lazy.report import LazyReport
 from twinjit.lazy.unit import Unit
 from twinjit.report import Clock
@@ -96,7 +96,7 @@ class Group:
                 name = names.get(each.symbol, each.symbol)
                 self._admit(name, each.type, each.symbol, unit, is_public=each.is_public)
 
-    def define(self, name: str, prototype: Prototype, generator: Callable[[], object]) -> None:
+    def define(self, name: str, type_: FunctionType, generator: Callable[[], object]) -> None:
         """Take in a function that is generated when it is called.
 
         Raises
@@ -106,8 +106,8 @@ class Group:
         """
         with self._lock:
             self._check_new([name])
-            member = self._admit(name, prototype.text, name, None, is_public=True)
-            member.generate, member.prototype = generator, prototype
+            member = self._admit(name, type_.text, name, None, is_public=True)
+            member.generate, member.declared = generator, type_
 
     def member(self, name: str) -> Member:
         """Find a function by name.
@@ -284,10 +284,10 @@ class Group:
     def _generated(self, member: Member, clock: Clock) -> Unit:
         """Have a function generated. Once: its module is kept, and so is what that raises."""
         assert member.generate  # noqa: S101 -- for it has no unit
-        assert member.prototype  # noqa: S101
+        assert member.declared  # noqa: S101
         try:
             unit, member.symbol = generate(
-                member.name, member.prototype, member.generate, self._read
+                member.name, member.declared, member.generate, self._read
             )
         except TwinjitError:
             with self._lock:
@@ -339,10 +339,10 @@ class Group:
             return unit.data
 
     def _make_stub(self, member: Member) -> _llvm.Image:
-        if member.prototype:
-            bitcode, links = member.prototype.stub()
+        if member.declared:
+            bitcode, links = member.declared.stub()
         else:
-            assert member.unit  # noqa: S101 -- for it has no prototype
+            assert member.unit  # noqa: S101 -- for it was not declared
             bitcode, links = member.unit.split.public_stub(member.symbol)
         given = {symbol: self._cells.address(member.cell) for symbol, _, _ in links}
         return link_privately(bitcode, given, [FUNCTION], self._options)

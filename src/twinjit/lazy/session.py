@@ -10,10 +10,10 @@ from twinjit.engine import Engine
 from twinjit.errors import ExecutorError
 from twinjit.jobs.pool import Pool
 from twinjit.lazy.function import LazyFunction, Member
+from twinjit.lazy.function_type import read_function_type
 from twinjit.lazy.group import Group
 from twinjit.lazy.lowered import read_unit
 from twinjit.lazy.parts import PartCompiler
-from twinjit.lazy.prototype import parse_prototype
 from twinjit.lazy.report import LazyReport
 from twinjit.lazy.unit import Unit
 from twinjit.source import Source
@@ -49,7 +49,7 @@ class Session:
 
     def define(self, name: str, signature: object, generate: Callable[[], object]) -> LazyFunction:
         """Take in a function; see `Jit.define`."""
-        self._group.define(name, parse_prototype(signature), generate)
+        self._group.define(name, read_function_type(name, signature), generate)
         return self[name]
 
     def add(self, program: object, language: str) -> list[str]:
