@@ -7,10 +7,11 @@ from typing import Any
 
 from twinjit._native import _llvm
 from twinjit.compiler import Compiler
-from twinjit.errors import ExecutorError
+from twinjit.errors import ConfigError, ExecutorError
 from twinjit.lazy.function import LazyFunction
 from twinjit.lazy.report import LazyReport
 from twinjit.lazy.session import Session
+from twinjit.options import check_switch
 from twinjit.symbols import Symbols
 
 __all__ = ["Jit", "take_native_error"]
@@ -39,7 +40,7 @@ class Jit:
     Raises
     ------
     ConfigError
-        If a symbol is none of these.
+        If an option is something else.
     """
 
     def __init__(
@@ -49,12 +50,14 @@ class Jit:
         speculate: bool = False,
         symbols: Mapping[str, object] | None = None,
     ) -> None:
+        if not isinstance(compiler, Compiler | None):
+            raise ConfigError(f"compiler is {compiler!r:.200}; give a Compiler, with the options")
         self._compiler = compiler or Compiler()
         self._session = Session(
             self._compiler._engine,
             self._compiler._open,
             Symbols.of(symbols),
-            speculate=speculate,
+            speculate=check_switch("speculate", speculate),
         )
 
     def define(self, name: str, signature: object, generate: Callable[[], object]) -> LazyFunction:
@@ -79,9 +82,16 @@ class Jit:
         RedefinitionError
             If there is a function of that name.
         ConfigError
-            If `signature` cannot be read.
+            If `name` is no name, `signature` cannot be read, or `generate` cannot be called.
         """
         self._check_open()
+        if not isinstance(name, str) or not name:
+            raise ConfigError(f"name is {name!r}; give the name of a function")
+        if not callable(generate):
+            raise ConfigError(
+                f"what generates {name!r} is {generate!r:.200}; give a function that returns the "
+                "program, or take the program in with add"
+            )
         return self._session.define(name, signature, generate)
 
     def add(self, program: object, *, language: str = "auto") -> list[str]:

@@ -112,6 +112,19 @@ def test_signatures_that_cannot_be_read(jit, signature, cure) -> None:
         jit.define("f", signature, lambda: "")
 
 
+def test_what_is_no_option(jit) -> None:
+    with pytest.raises(ConfigError, match="compiler is 'define"):
+        twinjit.Jit("define void @f()")
+    with pytest.raises(ConfigError, match="speculate is 1; give True or False"):
+        twinjit.Jit(speculate=1)
+    for name in (3, "", None):
+        with pytest.raises(ConfigError, match=f"name is {name!r}; give"):
+            jit.define(name, "void()", str)
+    with pytest.raises(ConfigError, match=r"'f' is 'define .* a function .* with add"):
+        jit.define("f", "void()", "define void @f() { ret void }")
+    assert list(jit) == []
+
+
 def test_programs_that_cannot_be_read(jit) -> None:
     with pytest.raises(ParseError):
         jit.add("define i64 @f(")

@@ -111,6 +111,26 @@ def test_what_is_no_library(compiler):
         compiler.compile(WEIGH, libraries=["helpers.c"])
     with pytest.raises(ConfigError, match="no library"):
         Compiler(cache=False, libraries=[COUNTS])
+    for given in ("helpers.bc", b"BC", 3):
+        with pytest.raises(ConfigError, match=f"libraries is {given!r}, which is no library; give"):
+            compiler.compile(WEIGH, libraries=given)
+
+
+def test_what_is_no_bitcode():
+    text = "define void @f() { ret void }"
+    for given in (text, [text], "define void @f()\n{ ret void }"):
+        with pytest.raises(ConfigError, match=r"no path; give .* as bytes: text.encode\(\)"):
+            Library.from_bitcode(given)
+    for given in (3, [3], None):
+        with pytest.raises(ConfigError, match="give paths or bytes"):
+            Library.from_bitcode(given)
+    with pytest.raises(LibraryError, match=r"no function 'g' .* functions lists"):
+        Library.from_bitcode(text.encode()).explain("g")
+
+
+def test_flags_are_a_list(tmp_path):
+    with pytest.raises(ConfigError, match=r"flags is '-O1 -g'; give a list.*'-O1', '-g'"):
+        Library.from_c(tmp_path / "helpers.c", flags="-O1 -g")
 
 
 def test_mlir_library(compiler):

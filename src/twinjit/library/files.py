@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from twinjit._native import _llvm
-from twinjit.errors import LibraryError
+from twinjit.errors import ConfigError, LibraryError
 
 __all__ = ["INDEX_ENDING", "Bitcode", "LibraryFiles"]
 
@@ -45,16 +45,19 @@ class LibraryFiles:
         ------
         LibraryError
             If a folder has none.
+        ConfigError
+            If something else is meant, or text where a path is expected.
         OSError
             If a folder or an index cannot be read.
         """
         if isinstance(given, (str, os.PathLike)):
+            _check_path(given)
             path = os.path.abspath(given)
             index = path if path.endswith(INDEX_ENDING) else path + INDEX_ENDING
             if index == path or (os.path.isdir(path) and os.path.isfile(index)):
                 return cls(tuple(_of_index(index)), index)
             return cls(tuple(_expand(path)))
-        several = [given] if isinstance(given, bytes) else list(given)
+        several = [given] if isinstance(given, bytes) or not isinstance(given, Iterable) else given
         return cls(tuple(item for each in several for item in _expand(each)))
 
     def read(self) -> tuple[_llvm.BitcodeFiles, bytes | None]:
@@ -99,6 +102,7 @@ def _expand(given: Bitcode) -> Iterator[str | bytes]:
     if isinstance(given, bytes):
         yield given
         return
+    _check_path(given)
     path = os.path.abspath(given)
     if not os.path.isdir(path):
         yield path
@@ -109,6 +113,16 @@ def _expand(given: Bitcode) -> Iterator[str | bytes]:
     if not found:
         raise LibraryError(f"the folder {path} has no bitcode; give one with files that end in .bc")
     yield from found
+
+
+def _check_path(given: object) -> None:
+    if not isinstance(given, (str, os.PathLike)):
+        raise ConfigError(f"a library cannot be opened from {given!r:.200}; give paths or bytes")
+    if isinstance(given, str) and ("{" in given or "\n" in given) and not os.path.exists(given):
+        raise ConfigError(
+            f"a library is to be opened from {given!r:.200}, which is no path; give a program's "
+            "text as bytes: text.encode()"
+        )
 
 
 def _of_index(index: str) -> Iterator[str]:

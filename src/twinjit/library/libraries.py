@@ -113,11 +113,11 @@ def libraries_of(given: Iterable[Library] | Library | None) -> Libraries | None:
     ConfigError
         If something else than libraries is among them.
     """
+    wanted = "give what Library.from_bitcode, from_c or from_mlir returns, or several of these"
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable | Library | None):
+        raise ConfigError(f"libraries is {given!r:.200}, which is no library; {wanted}")
     several = (given,) if isinstance(given, Library) else tuple(given or ())
     for each in several:
         if not isinstance(each, Library):
-            raise ConfigError(
-                f"libraries has {each!r}, which is no library; give what Library.from_bitcode, "
-                "from_c or from_mlir returns"
-            )
+            raise ConfigError(f"libraries has {each!r:.200}, which is no library; {wanted}")
     return Libraries(several) if several else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from twinjit._native import _llvm
 from twinjit.errors import ConfigError, LibraryError
+from twinjit.forks import held_off
 from twinjit.key import start_digest
 from twinjit.lazily import lazily
 from twinjit.library.decisions import ImportDecision, decision_trees
@@ -84,7 +85,7 @@ class Library:
         LibraryError, ParseError
             If a file is neither bitcode nor LLVM IR, or cannot be read.
         ConfigError
-            If `policy` is not one.
+            If `bitcode` is none of these, or the text of a program, or `policy` is not one.
         OSError
             If a file cannot be opened.
         """
@@ -120,9 +121,13 @@ class Library:
         LibraryError
             If there is no clang, it refuses a file (its diagnostics are the error's), or is newer
             than Twinjit's LLVM.
+        ConfigError
+            If `flags` is text, or `policy` no policy.
         """
-        from twinjit.library.clang import compile_c, find_clang
-
+        with held_off():
+            from twinjit.library.clang import compile_c, find_clang
+        if isinstance(flags, str):
+            raise ConfigError(f"flags is {flags!r}; give a list, such as {flags.split()!r}")
         several = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
         found = find_clang(clang)
         bitcode = tuple(compile_c(source, flags, found) for source in several)
@@ -142,8 +147,8 @@ class Library:
         CompilationError
             As `Compiler.compile` does.
         """
-        from twinjit.library.from_mlir import lower_to_bitcode
-
+        with held_off():
+            from twinjit.library.from_mlir import lower_to_bitcode
         return cls(LibraryFiles((lower_to_bitcode(program),)))
 
     @lazily
@@ -167,7 +172,10 @@ class Library:
         """
         decision = decision_trees(self._native.explain([name]))[0]
         if decision.file is None:
-            raise LibraryError(f"the library defines no function {name!r} for others")
+            raise LibraryError(
+                f"the library defines no function {name!r} for others; its attribute functions "
+                "lists those that it does"
+            )
         return decision
 
     def defines(self, name: str) -> bool:
