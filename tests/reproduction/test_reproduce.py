@@ -11,7 +11,7 @@ import pytest
 
 import twinjit
 from tests.reproduction.fickle import DOUBLE, fickle
-from twinjit import Compiler, Policy
+from twinjit import Compiler, Library, Policy
 from twinjit.errors import ConfigError, ParseError, UnsupportedProgramError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -40,6 +40,22 @@ def test_it_goes_by_the_compilers_options_and_past_its_caches(tmp_path) -> None:
     assert not any(compiler.stats().values())
     assert compiler.store.stats().puts == 0
     assert found.key == compiler.compile(DOUBLE).key.hex
+
+
+@pytest.mark.parametrize("kind", ["bytes", "path"])
+def test_with_libraries(kind, tmp_path) -> None:
+    bitcode = b"define i64 @callee(i64 %x) { %y = add i64 %x, 1 ret i64 %y }"
+    path = tmp_path / "callee.ll"
+    path.write_bytes(bitcode)
+    library = Library.from_bitcode(bitcode if kind == "bytes" else path)
+    compiler = Compiler(cache=False, shared=False, libraries=library)
+    program = """
+      declare i64 @callee(i64)
+      define i64 @caller(i64 %x) { %y = call i64 @callee(i64 %x) ret i64 %y }
+    """
+    found = twinjit.reproduce(program, times=1, compiler=compiler)
+    assert found.identical, str(found)
+    assert found.key == compiler.compile(program).key.hex
 
 
 @pytest.mark.parametrize("name", ["mlp.mlir", "saxpy.mlir"])

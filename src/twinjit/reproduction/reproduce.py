@@ -15,7 +15,7 @@ from twinjit.errors import CompilationError, ConfigError
 from twinjit.report import Clock
 from twinjit.reproduction.modes import MODES, Trial
 from twinjit.reproduction.outcome import Mode, ModeOutcome, Reproduction
-from twinjit.source import LiveModule, SourceBytes, open_source
+from twinjit.source import LiveModule, SourceBytes
 from twinjit.subject import capture, load_mlir
 
 __all__ = ["reproduce"]
@@ -46,8 +46,9 @@ def reproduce(
     times
         How often for each mode, at least once.
     compiler
-        Whose options to compile with: pipeline, optimisation level, target and policy. By default,
-        those of ``Compiler()``. Programs are compiled in this process, whatever its executor.
+        Whose options to compile with: pipeline, optimisation level, target, policy and libraries.
+        By default, those of ``Compiler()``. Programs are compiled in this process, whatever its
+        executor.
 
     Raises
     ------
@@ -56,15 +57,16 @@ def reproduce(
     CompilationError
         If the program cannot be compiled at all.
     ExecutorError
-        If no other process can be started.
+        If no other process can be started, or `compiler` is closed.
     UnsupportedProgramError, OSError
         As for `Compiler.compile`.
     """
     chosen = _check_modes(modes)
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise ConfigError(f"times is {times!r}; give a whole number from 1 up")
-    options = _options(compiler or Compiler(cache=False, shared=False))
-    source = _take(program, language, options)
+    compiler = compiler or Compiler(cache=False, shared=False)
+    options = _options(compiler)
+    source = _take(program, language, compiler)
     trial = Trial(source, options)
     first = trial.compile()
     outcomes = tuple(_try(mode, trial, first, times) for mode in chosen)
@@ -86,11 +88,11 @@ def _options(compiler: Compiler) -> BuildOptions:
     return BuildOptions(compiler.pipeline, compiler.opt_level, compiler.target, compiler.policy)
 
 
-def _take(program: object, language: str, options: BuildOptions) -> SourceBytes:
-    source = open_source(program, language=language, locations=options.policy.locations == "keep")
+def _take(program: object, language: str, compiler: Compiler) -> SourceBytes:
+    source = compiler._open(program, language)
     if isinstance(source, LiveModule):
         load_mlir(Clock())
-        return capture(source, options.policy)
+        return capture(source, compiler.policy)
     return source
 
 

@@ -5,6 +5,7 @@ The process is a fresh one, which takes some 0.3 s to start; `one_job` is what i
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -55,7 +56,7 @@ def compile_isolated(
     Parameters
     ----------
     job
-        The program and its options.
+        The program and its options; its libraries as well, which a reproducer does not hold.
     timeout
         Seconds after which the process is ended; None for no limit.
     environment
@@ -84,9 +85,12 @@ def compile_isolated(
 
 def _answer(process: subprocess.Popen[bytes], job: Reproducer, timeout: float | None) -> bytes:
     text = job.to_json()
+    linked = job.source.options.libraries
+    libraries = json.dumps(linked and linked.to_plain()).encode()
+    head = b"%d %d\n" % (len(text), len(libraries))
     try:
         answer, _ = process.communicate(
-            b"%d\n" % len(text) + text + job.source.data, timeout=_waitable(timeout)
+            head + text + libraries + job.source.data, timeout=_waitable(timeout)
         )
     except subprocess.TimeoutExpired:
         raise CompilationTimeoutError(
