@@ -95,8 +95,9 @@ private:
       list += (list.empty() ? "'" : ", '") + name + "'";
     return Failure{Kind::Symbol,
                    "nothing in this process defines " + list +
-                       "; define it in the program, or load the shared library that has it "
-                       "with ctypes.CDLL(path, ctypes.RTLD_GLOBAL) first"};
+                       "; define it in the program or in one of its libraries (libraries=), give "
+                       "its address (symbols=), or load the shared library that has it with "
+                       "ctypes.CDLL(path, ctypes.RTLD_GLOBAL) first"};
   }
 
   const LinkOptions &options;
