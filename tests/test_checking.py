@@ -39,6 +39,18 @@ DOUBLE = "func.func @double(%x: i64) -> i64 { %y = arith.addi %x, %x : i64 retur
 OPTIONS = BuildOptions("auto", 3, twinjit.Target.host(), Policy())
 
 
+# The optimiser has something to do.
+NARROW = """
+define i64 @narrow(i64 %x) {
+  %slot = alloca i64
+  store i64 %x, ptr %slot
+  %y = load i64, ptr %slot
+  %z = sub i64 %y, 1
+  ret i64 %z
+}
+"""
+
+
 def numbered(number: int) -> str:
     return (
         f"func.func @add(%x: i64) -> i64 {{ %c = arith.constant {number} : i64 "
@@ -182,6 +194,23 @@ def test_a_hit_of_other_code_is_dropped_everywhere(fickle: type[Fickle], tmp_pat
     good = Compiler(cache=tmp_path, shared=False, settings=Settings()).compile(DOUBLE)
     assert good.report.tier == "compiled"
     assert good.object_code != bad.object_code
+
+
+def test_lazy_functions_are_checked(fickle: type[Fickle], tmp_path) -> None:
+    fickle.levels = (3, 3)
+    compiler = checking(hits=1, cache=tmp_path)
+    assert [compiler.compile(NARROW, lazy=True).narrow(4) for _ in range(2)] == [3, 3]
+    assert counts(compiler) == {"compiled": 1, "memory": 1, "checked": 2}
+    fickle.levels = (0, 0)
+    for hits in (1, 0):  # dropped by the first, so that the second compiles it
+        other = checking(hits=hits, cache=tmp_path)
+        executable = other.compile(NARROW, lazy=True)
+        if hits:
+            with pytest.raises(ReproducibilityError, match="other code than was kept"):
+                executable.narrow(4)
+        else:
+            assert executable.narrow(4) == 3
+        assert counts(other) == ({} if hits else {"compiled": 1, "checked": 1})
 
 
 def test_what_has_no_identity_is_checked() -> None:

@@ -34,7 +34,7 @@ from twinjit.store.base import Store
 from twinjit.store.disk import DiskStore
 from twinjit.subject import Builder, Subject, key_of
 from twinjit.symbols import Symbols
-from twinjit.tiers import Tiers
+from twinjit.tiers import Tiers, artifact_of
 from twinjit.turns import Turns
 
 __all__ = ["Engine"]
@@ -189,6 +189,52 @@ class Engine:
         """Take a program to be compiled; whoever asked closes it."""
         return self._builder.open(source, clock, stop)
 
+    # What is asked of hits, also of those that their finder links
+
+    def check_direct(self, key: Key, request: bytes) -> None:
+        """Tell of an index that leads elsewhere than to a program's own key, if `confirm` asks."""
+        known = self.index.find(request) if self.confirm == "always" else None
+        if known and known[:DIGEST_SIZE] != key.digest:
+            self.counts.add("refuted")
+            self._false_hits.warn(
+                f"the index led a program of key {key.hex} to the code of key "
+                f"{known[:DIGEST_SIZE].hex()}"
+            )
+
+    def is_confirmed(self, code: LoadedCode | Artifact, subject: Subject) -> bool:
+        """Compare a hit with the program, if `confirm` asks; forget code of another."""
+        if self.confirm == "never":
+            return True
+        artifact = artifact_of(code)
+        verdict = subject.judge(artifact)
+        if verdict != "unknown":
+            self.counts.add(verdict)
+        if verdict == "refuted":
+            self._false_hits.warn(f"key {artifact.key_digest.hex()} led to another program")
+        if verdict != "confirmed":
+            self.tiers.forget(code)
+        return verdict == "confirmed"
+
+    def check_hit(self, code: LoadedCode | Artifact, subject: Subject) -> None:
+        """Compile a hit again where check mode asks.
+
+        Raises
+        ------
+        ReproducibilityError
+            If that gave other code. Neither is kept.
+        """
+        try:
+            subject.check_hit(artifact_of(code))
+        except ReproducibilityError:
+            self.tiers.forget(code)  # which of the two is right cannot be told
+            raise
+
+    def count(self, tier: Tier, clock: Clock) -> None:
+        """Count code that a call got."""
+        self.counts.add_code(tier)
+        if "check" in clock.phases:
+            self.counts.add("checked")
+
     # Lookup
 
     def _compile(
@@ -201,15 +247,17 @@ class Engine:
             return self._deliver_hit(*found, subject, clock)
         if request is None or self.confirm == "always":
             return self._compile_missed(subject, request, clock, stop)
-        # Whoever waits need not even read the program then.
-        with self.turns.of_request(request, stop) as outcome:
-            if outcome in ("published", "freed", "timed out"):
-                clock.lap("wait")
-                found = self._find_by_request(request, subject)
-            if found:
-                return self._deliver_hit(*found, subject, clock)
-            waits = outcome != "timed out"
+
+        def look_again() -> Executable | None:
+            clock.lap("wait")
+            found = self._find_by_request(request, subject)
+            return self._deliver_hit(*found, subject, clock) if found else None
+
+        def compile_(waits: bool) -> Executable:
             return self._compile_missed(subject, request, clock, stop, waits=waits)
+
+        # Whoever waits need not even read the program then.
+        return self.turns.of_missed(request, stop, look_again, compile_)
 
     def _explain(self, subject: Subject, request: bytes | None) -> Explanation:
         resolved = subject.resolved
@@ -244,32 +292,10 @@ class Engine:
         self, key: Key, request: bytes, subject: Subject
     ) -> tuple[LoadedCode, Tier] | None:
         """Look for the program's own key, and confirm what is found if that was asked for."""
-        if self.confirm == "always":
-            self._check_direct(key, request)
+        self.check_direct(key, request)
         symbols = subject.source.options.symbols
         found = self.tiers.find(key.digest, subject.constants, symbols)
-        if found and self.confirm == "always" and not self._is_confirmed(found[0], subject):
-            return None
-        return found
-
-    def _check_direct(self, key: Key, request: bytes) -> None:
-        known = self.index.find(request)
-        if known and known[:DIGEST_SIZE] != key.digest:
-            self.counts.add("refuted")
-            self._false_hits.warn(
-                f"the index led a program of key {key.hex} to the code of key "
-                f"{known[:DIGEST_SIZE].hex()}"
-            )
-
-    def _is_confirmed(self, code: LoadedCode, subject: Subject) -> bool:
-        verdict = subject.judge(code.artifact)
-        if verdict != "unknown":
-            self.counts.add(verdict)
-        if verdict == "refuted":
-            self._false_hits.warn(f"key {code.artifact.key_digest.hex()} led to another program")
-        if verdict != "confirmed":
-            self.tiers.forget(code)
-        return verdict == "confirmed"
+        return found if found and self.is_confirmed(found[0], subject) else None
 
     # Compilation
 
@@ -323,9 +349,7 @@ class Engine:
     def _deliver(
         self, code: LoadedCode, tier: Tier, clock: Clock, options: ProgramOptions
     ) -> Executable:
-        self.counts.add_code(tier)
-        if "check" in clock.phases:
-            self.counts.add("checked")
+        self.count(tier, clock)
         return Executable(
             code,
             Report(
@@ -345,9 +369,5 @@ class Engine:
     def _deliver_hit(
         self, code: LoadedCode, tier: Tier, subject: Subject, clock: Clock
     ) -> Executable:
-        try:
-            subject.check_hit(code.artifact)
-        except ReproducibilityError:
-            self.tiers.forget(code)  # which of the two is right cannot be told
-            raise
+        self.check_hit(code, subject)
         return self._deliver(code, tier, clock, subject.source.options)

@@ -18,7 +18,7 @@ from twinjit.store.base import Store
 from twinjit.store.memory import LruCache
 from twinjit.symbols import NO_SYMBOLS, Symbols
 
-__all__ = ["Tiers", "tiers_of_process"]
+__all__ = ["Tiers", "artifact_of", "tiers_of_process"]
 
 _lock = fork_lock()  # guards `_all`
 _all: weakref.WeakSet[Tiers] = weakref.WeakSet()
@@ -46,6 +46,11 @@ class _Unbound:
     @property
     def size(self) -> int:
         return self.artifact.size + self.objects
+
+
+def artifact_of(code: LoadedCode | Artifact) -> Artifact:
+    """Return what code was linked from, or is to be."""
+    return code.artifact if isinstance(code, LoadedCode) else code
 
 
 class TierSizes(NamedTuple):
@@ -183,12 +188,14 @@ class Tiers:
         if code.identity != code.artifact.key_digest:
             self._keep_unbound(_Unbound(code.artifact, code.is_stored))
 
-    def forget(self, code: LoadedCode) -> None:
+    def forget(self, code: LoadedCode | Artifact) -> None:
         """Drop code and its entry from all tiers; who holds it can go on using it."""
-        self._memory.remove(code.identity)
-        self._memory.remove(code.artifact.key_digest)
+        if isinstance(code, LoadedCode):
+            self._memory.remove(code.identity)
+        key_digest = artifact_of(code).key_digest
+        self._memory.remove(key_digest)
         for _, store in self._stores:
-            store.remove(code.artifact.key_digest)
+            store.remove(key_digest)
 
     def clear_memory(self) -> None:
         """Let go of all that memory holds."""

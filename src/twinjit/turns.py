@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import TypeVar
 
 from twinjit.once import Once
 from twinjit.stop import Stop
@@ -12,6 +13,8 @@ from twinjit.store.disk import DiskStore
 from twinjit.store.flight import Outcome
 
 __all__ = ["Turns"]
+
+_Code = TypeVar("_Code")
 
 
 class _Held(threading.local):
@@ -64,6 +67,31 @@ class Turns:
                 yield outcome
         finally:
             _held.requests -= 1
+
+    def of_missed(
+        self,
+        request: bytes,
+        stop: Stop,
+        find: Callable[[], _Code | None],
+        compile_: Callable[[bool], _Code],
+    ) -> _Code:
+        """Have what was missed found or compiled in a request's turn among processes.
+
+        Parameters
+        ----------
+        find
+            Looks again, once another process may have published it.
+        compile_
+            Compiles it, and is told whether to wait for other processes in the key's turn.
+
+        Raises
+        ------
+        CompilationCancelledError, CompilationTimeoutError
+            If `stop` ended the wait.
+        """
+        with self.of_request(request, stop) as outcome:
+            found = find() if outcome in ("published", "freed", "timed out") else None
+            return compile_(outcome != "timed out") if found is None else found
 
     @contextmanager
     def of_key(self, key_digest: bytes, stop: Stop, *, waits: bool) -> Iterator[Outcome]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from twinjit import machine
 from twinjit._native import _llvm
@@ -88,6 +89,8 @@ class PartCompiler:
         ------
         CompilationError
             Or one of its subclasses, for one that cannot be compiled.
+        ReproducibilityError
+            In check mode, if compiling it again gave other code.
         """
         options = ProgramOptions(libraries=libraries)
         source = SourceBytes(bitcode, "<lazy function>", "llvm", options=options)
@@ -95,17 +98,14 @@ class PartCompiler:
         subject = self._engine.open_subject(source, clock, stop)
         try:
             request = self._hasher.of_source(source)
-            found = self._find_by_request(request, subject)
-            if found is None:
-                with self._engine.turns.of_request(request, stop) as outcome:
-                    if outcome in ("published", "freed", "timed out"):
-                        found = self._find_by_request(request, subject)
-                    if found is None:
-                        waits = outcome != "timed out"
-                        found = self._find_by_key(request, subject, stop, waits=waits)
+            find = partial(self._find_by_request, request, subject)
+            compile_ = partial(self._find_by_key, request, subject, stop)
+            found = find() or self._engine.turns.of_missed(request, stop, find, compile_)
+            if found.tier != "compiled":
+                self._engine.check_hit(found.artifact, subject)
         finally:
             subject.close()
-        self._engine.counts.add_code(found.tier)
+        self._engine.count(found.tier, clock)
         return found
 
     def _find_by_request(self, request: bytes, subject: Subject) -> Found | None:
@@ -115,15 +115,16 @@ class PartCompiler:
         found = self._engine.tiers.find_artifact(known) if known else None
         return Found.of(*found, subject) if found else None
 
-    def _find_by_key(self, request: bytes, subject: Subject, stop: Stop, *, waits: bool) -> Found:
+    def _find_by_key(self, request: bytes, subject: Subject, stop: Stop, waits: bool) -> Found:
         engine = self._engine
         key = key_of(subject, engine.options)
         if subject.fingerprint is None:
             engine.counts.add("uncacheable")
             return Found.of(subject.build(key), "compiled", subject)
         with engine.turns.of_key(key.digest, stop, waits=waits):
+            engine.check_direct(key, request)
             found = engine.tiers.find_artifact(key.digest)
-            if found is None or not self._is_confirmed(found[0], subject):
+            if found is None or not engine.is_confirmed(found[0], subject):
                 constants = subject.constants()
                 artifact = subject.build(key)
                 engine.tiers.keep_artifact(artifact)
@@ -133,14 +134,6 @@ class PartCompiler:
             engine.index.remember(request, key.digest)
             engine.index.publish(request, key.digest)
         return made
-
-    def _is_confirmed(self, artifact: Artifact, subject: Subject) -> bool:
-        if self._engine.confirm != "always":
-            return True
-        verdict = subject.judge(artifact)
-        if verdict != "unknown":
-            self._engine.counts.add(verdict)
-        return verdict == "confirmed"
 
 
 @dataclass(frozen=True)
