@@ -90,6 +90,23 @@ def test_stored_program_does_not_say_where_it_came_from(confirming, tmp_path):
     assert b"secret-place" not in bytes(confirming.store.get(digest).section(PROGRAM_SECTION))
 
 
+def test_lazy_functions(open_confirming):
+    texts = [f"define i64 @f(i64 %x) {{ %y = add i64 %x, {n} ret i64 %y }}" for n in (1, 2)]
+    first = open_confirming()
+    for text in texts:
+        first.compile(text, lazy=True).f(1)
+    stored = [
+        bytes.fromhex(path.parent.name + path.stem) for path in Path(first.store.root).rglob("*.tj")
+    ]
+    programs = [first.store.get(digest).section(PROGRAM_SECTION) for digest in stored]
+    for digest, program in zip(stored, reversed(programs), strict=True):
+        replace_section(first.store, digest, PROGRAM_SECTION, bytes(program))
+    second = open_confirming()
+    with pytest.warns(CacheWarning, match="led to another program"):
+        assert [second.compile(text, lazy=True).f(1) for text in texts] == [2, 3]
+    assert counts(second) == {"compiled": 2, "confirmed": 0, "refuted": 2}
+
+
 @pytest.mark.usefixtures("hits_unchecked")  # a check would find it, too
 def test_false_direct_record(open_confirming):
     """It leads to another program's key, as a corrupted index might."""
