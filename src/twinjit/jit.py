@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from twinjit._native import _llvm
 from twinjit.compiler import Compiler
 from twinjit.errors import ConfigError, ExecutorError
 from twinjit.lazy.function import LazyFunction
-from twinjit.lazy.report import LazyReport
+from twinjit.lazy.functions import LazyFunctions
 from twinjit.lazy.session import Session
 from twinjit.options import check_switch
 from twinjit.symbols import Symbols
@@ -17,7 +17,7 @@ from twinjit.symbols import Symbols
 __all__ = ["Jit", "take_native_error"]
 
 
-class Jit:
+class Jit(LazyFunctions):
     """A set of functions that call one another, each compiled when it is first called.
 
     Its functions are attributes (``jit.f(x)``) and items (``jit["f"](x)``); a function whose name
@@ -53,12 +53,13 @@ class Jit:
         if not isinstance(compiler, Compiler | None):
             raise ConfigError(f"compiler is {compiler!r:.200}; give a Compiler, with the options")
         self._compiler = compiler or Compiler()
-        self._session = Session(
+        session = Session(
             self._compiler._engine,
             self._compiler._open,
             Symbols.of(symbols),
             speculate=check_switch("speculate", speculate),
         )
+        super().__init__(session)
 
     def define(self, name: str, signature: object, generate: Callable[[], object]) -> LazyFunction:
         """Take in a function that is generated when it is first called.
@@ -119,26 +120,6 @@ class Jit:
         self._check_open()
         return self._session.add(program, language)
 
-    def address(self, name: str) -> int:
-        """Return the address of a function for native callers.
-
-        It has the function's own calling convention, is there before the function is compiled, and
-        stays the same, as long as this object lives. If the function then cannot be compiled, a
-        native caller gets zero, `sys.unraisablehook` the exception, and `take_native_error` gives
-        it to the thread.
-
-        Raises
-        ------
-        EntryNotFoundError
-            If there is no such function.
-        """
-        return self._session[name].address
-
-    @property
-    def report(self) -> LazyReport:
-        """What was done so far."""
-        return self._session.report()
-
     def close(self) -> None:
         """Compile nothing more; any number of times. Compiled functions can be called still."""
         self._session.close()
@@ -148,26 +129,6 @@ class Jit:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __getitem__(self, name: str) -> LazyFunction:
-        return self._session[name]
-
-    def __getattr__(self, name: str) -> LazyFunction:
-        if name.startswith("_"):  # protocol probes, and this class's own before they are made
-            raise AttributeError(name)
-        return self._session[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._session
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._session.names())
-
-    def __len__(self) -> int:
-        return len(self._session.names())
-
-    def __repr__(self) -> str:
-        return f"<twinjit.Jit {self.report}>"
 
     def _check_open(self) -> None:
         if self._session.is_closed:

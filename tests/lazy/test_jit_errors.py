@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import pickle
 import sys
 
 import pytest
@@ -11,6 +13,7 @@ import twinjit
 from tests.lazy.texts import UNARY, body
 from twinjit.errors import (
     ConfigError,
+    ExecutorError,
     GenerationError,
     ParseError,
     RedefinitionError,
@@ -123,6 +126,16 @@ def test_what_is_no_option(jit) -> None:
     with pytest.raises(ConfigError, match=r"'f' is 'define .* a function .* with add"):
         jit.define("f", "void()", "define void @f() { ret void }")
     assert list(jit) == []
+
+
+def test_they_stay_in_their_process(jit) -> None:
+    jit.define("f", "void()", str)
+    lazy = twinjit.compile("define void @f() { ret void }", lazy=True, cache=False)
+    for each, name in ((jit, "Jit"), (lazy, "LazyExecutable")):
+        assert "f" in dir(each)
+        for leave in (pickle.dumps, copy.copy):
+            with pytest.raises(ExecutorError, match=f"a {name} is code in this process"):
+                leave(each)
 
 
 def test_programs_that_cannot_be_read(jit) -> None:
