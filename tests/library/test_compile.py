@@ -116,6 +116,13 @@ def test_what_is_no_library(compiler):
             compiler.compile(WEIGH, libraries=given)
 
 
+def test_repr():
+    text = b"define void @f() { ret void }"
+    assert repr(Library.from_bitcode(text)) == "<twinjit.Library of 1 file>"
+    several = Library.from_bitcode([text, text], provided=True)
+    assert repr(several) == "<twinjit.Library of 2 files, provided>"
+
+
 def test_what_is_no_bitcode():
     text = "define void @f() { ret void }"
     for given in (text, [text], "define void @f()\n{ ret void }"):

@@ -151,6 +151,11 @@ class Library:
             from twinjit.library.from_mlir import lower_to_bitcode
         return cls(LibraryFiles((lower_to_bitcode(program),)))
 
+    def __repr__(self) -> str:
+        count = len(self._files.items)
+        files = "1 file" if count == 1 else f"{count} files"
+        return f"<twinjit.Library of {files}{', provided' if self.provided else ''}>"
+
     @lazily
     def functions(self) -> tuple[str, ...]:
         """The functions that it defines for others, sorted. Opens all files.
