@@ -95,14 +95,16 @@ Outcome<Comparison::Sample> Comparison::clone(uint32_t file, llvm::StringRef nam
 Outcome<Comparison::Sample> Comparison::import(Way way, const std::string &name) {
   auto file = library.fileOf(name);
   if (!file)
+    return file.failure();
+  if (!*file)
     return Failure{Kind::Library, "the library does not define " + name};
   switch (way) {
   case Way::Ours:
-    return importOurs(*file, name);
+    return importOurs(**file, name);
   case Way::Reload:
-    return reload(*file, name);
+    return reload(**file, name);
   case Way::Clone:
-    return clone(*file, name);
+    return clone(**file, name);
   }
   return Failure{Kind::Library, "no such way"};
 }
