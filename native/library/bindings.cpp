@@ -26,9 +26,8 @@ void open(Library *self, BitcodeFiles &files, const std::optional<nb::bytes> &su
   std::optional<ImportPolicy> limits;
   if (policy)
     limits = {std::get<0>(*policy), std::get<1>(*policy), std::get<2>(*policy)};
-  llvm::StringRef bytes = summary ? view(*summary) : llvm::StringRef();
-  auto index = unwrap(compilerWork(
-      [&] { return summary ? NameIndex::fromSummary(bytes, files) : NameIndex::scan(files); }));
+  auto index = summary ? NameIndex(view(*summary).str(), files.size())
+                       : unwrap(compilerWork([&] { return NameIndex::scan(files); }));
   new (self) Library(std::move(files), std::move(index), limits, contextBytes);
 }
 

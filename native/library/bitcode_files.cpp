@@ -40,10 +40,16 @@ Outcome<std::unique_ptr<llvm::ModuleSummaryIndex>> readSummary(llvm::StringRef b
   if (!index)
     return Failure{Kind::Library,
                    "cannot read the summary index: " + llvm::toString(index.takeError())};
-  if ((*index)->modulePaths().empty())
-    return Failure{Kind::Library, "the summary index names no modules; give one of ThinLTO that "
-                                  "is combined of several modules, or the bitcode itself"};
   return std::move(*index);
+}
+
+/// As summarisedModules() has them.
+std::vector<std::string> sortedPaths(const llvm::ModuleSummaryIndex &index) {
+  std::vector<std::string> paths;
+  for (const auto &entry : index.modulePaths())
+    paths.push_back(entry.getKey().str());
+  std::sort(paths.begin(), paths.end()); // the index has them in the order of a hash table
+  return paths;
 }
 
 } // namespace
@@ -77,51 +83,54 @@ Digest BitcodeFiles::identity() const {
   return hasher.finish();
 }
 
-Outcome<std::vector<std::string>> summarisedModules(llvm::StringRef bytes) {
-  auto index = readSummary(bytes);
-  if (!index)
-    return index.failure();
-  std::vector<std::string> paths;
-  for (const auto &entry : (*index)->modulePaths())
-    paths.push_back(entry.getKey().str());
-  std::sort(paths.begin(), paths.end()); // the index has them in the order of a hash table
-  return paths;
+NameIndex::NameIndex(std::string summary, size_t files) : NameIndex() {
+  state->summary = std::move(summary);
+  state->opened = files;
 }
 
-Outcome<NameIndex> NameIndex::fromSummary(llvm::StringRef bytes, const BitcodeFiles &files) {
-  auto index = readSummary(bytes);
-  if (!index)
-    return index.failure();
+void NameIndex::State::read() {
+  if (summary.empty())
+    return;
+  auto index = readSummary(summary);
+  if (!index) {
+    failure = index.failure();
+    return;
+  }
   llvm::StringMap<uint32_t> numbers;
-  for (uint32_t file = 0; file != files.size(); ++file)
-    numbers[files.name(file)] = file;
-  NameIndex result;
+  for (const std::string &path : sortedPaths(**index))
+    numbers.try_emplace(path, numbers.size());
+  if (numbers.size() != opened) {
+    failure = {Kind::Library, "the summary index changed while the library was opened; open it "
+                              "again"};
+    return;
+  }
   for (const auto &[guid, info] : **index)
-    for (const auto &summary : info.getSummaryList()) {
-      if (llvm::GlobalValue::isLocalLinkage(summary->linkage()))
+    for (const auto &definition : info.getSummaryList()) {
+      if (llvm::GlobalValue::isLocalLinkage(definition->linkage()))
         continue;
-      auto number = numbers.find(summary->modulePath());
-      if (number == numbers.end())
-        continue;
-      auto [known, isNew] = result.files.try_emplace(guid, number->second);
-      known->second = std::min(known->second, number->second);
+      uint32_t number = numbers.lookup(definition->modulePath());
+      auto [known, isNew] = files.try_emplace(guid, number);
+      known->second = std::min(known->second, number);
     }
-  return result;
+  summary = std::string();
 }
 
 Outcome<NameIndex> NameIndex::scan(const BitcodeFiles &files) {
   NameIndex result;
   auto failure = forEachDefinition(files, [&](const llvm::GlobalValue &value, uint32_t file) {
-    result.files.try_emplace(guid(value.getName()), file);
+    result.state->files.try_emplace(guid(value.getName()), file);
   });
   if (failure)
     return std::move(*failure);
   return result;
 }
 
-std::optional<uint32_t> NameIndex::fileOf(llvm::StringRef name) const {
-  auto found = files.find(guid(name));
-  return found == files.end() ? std::nullopt : std::optional<uint32_t>(found->second);
+Outcome<std::optional<uint32_t>> NameIndex::fileOf(llvm::StringRef name) const {
+  std::call_once(state->once, [this] { state->read(); });
+  if (state->failure)
+    return *state->failure;
+  auto found = state->files.find(guid(name));
+  return found == state->files.end() ? std::nullopt : std::optional<uint32_t>(found->second);
 }
 
 Outcome<std::vector<std::string>> definedFunctions(const BitcodeFiles &files) {

@@ -4,10 +4,12 @@
 #include "common/digest.h"
 #include "common/outcome.h"
 
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -43,21 +45,36 @@ private:
 /// searched. Fails with Kind::Library.
 Outcome<std::vector<std::string>> summarisedModules(llvm::StringRef index);
 
-/// Which file defines an externally visible name; of several the first.
+/// Which file defines an externally visible name; of several the first. Any number of threads may
+/// use one.
 class NameIndex {
 public:
-  /// By a ThinLTO summary index, without opening a module. The names of `files` are the index's
-  /// paths. Fails with Kind::Library.
-  static Outcome<NameIndex> fromSummary(llvm::StringRef index, const BitcodeFiles &files);
+  /// By a ThinLTO summary index, without opening a module. The number of a file is that of its path
+  /// among summarisedModules(). The index is read when the first name is looked up, which takes
+  /// longer than to open a library.
+  NameIndex(std::string summary, size_t files);
 
   /// By the symbols of all modules. Fails with Kind::Library.
   static Outcome<NameIndex> scan(const BitcodeFiles &files);
 
-  std::optional<uint32_t> fileOf(llvm::StringRef name) const;
+  /// Fails with Kind::Library if the summary index cannot be read.
+  Outcome<std::optional<uint32_t>> fileOf(llvm::StringRef name) const;
 
 private:
-  // Names by their GUID, of 64 bits: whoever opens the module sees whether it has the name itself.
-  std::unordered_map<uint64_t, uint32_t> files;
+  struct State {
+    std::once_flag once; // runs read(); the rest changes nowhere else
+    std::string summary; // empty without one, or once it is read
+    size_t opened = 0;   // files that were opened by the summary
+    std::optional<Failure> failure;
+    // By the names' GUIDs, of 64 bits: whoever opens the module sees whether it has the name
+    // itself.
+    std::unordered_map<uint64_t, uint32_t> files;
+
+    void read();
+  };
+  NameIndex() : state(std::make_unique<State>()) {}
+
+  std::unique_ptr<State> state;
 };
 
 /// The functions that files define for others, sorted. Fails with Kind::Library.

@@ -15,7 +15,7 @@ public:
     Clone,  // the module is kept, and a copy of it consumed by IRMover
   };
   struct Sample {
-    double seconds = 0; // from the start to when the program is gone again
+    double seconds = 0; // of CPU time, from the start to when the program is gone again
     std::string text;   // the program, printed off the clock
   };
 

@@ -105,7 +105,9 @@ std::optional<Failure> whyForeign(const llvm::Module &module, const std::string 
 
 Outcome<const Plan *> Library::planOf(llvm::StringRef name, LoadedModules &loaded) {
   auto file = index.fileOf(name);
-  return file ? loaded.plan(*file, name) : static_cast<const Plan *>(nullptr);
+  if (!file)
+    return file.failure();
+  return *file ? loaded.plan(**file, name) : static_cast<const Plan *>(nullptr);
 }
 
 Outcome<const Facts *> Library::factsOf(const std::string &name, LoadedModules &loaded) {
@@ -120,7 +122,7 @@ Outcome<const Facts *> Library::factsOf(const std::string &name, LoadedModules &
     return plan.failure();
   std::unique_ptr<Facts> found;
   if (*plan)
-    found = toFacts(**plan, files.name(*index.fileOf(name)));
+    found = toFacts(**plan, files.name(**index.fileOf(name)));
   std::lock_guard<std::mutex> lock(mutex);
   return static_cast<const Facts *>(facts.try_emplace(name, std::move(found)).first->second.get());
 }

@@ -33,7 +33,8 @@ public:
         contextBytes(contextBytes) {}
 
   const BitcodeFiles &bitcode() const { return files; }
-  std::optional<uint32_t> fileOf(llvm::StringRef name) const { return index.fileOf(name); }
+  /// Which file defines a name. Fails with Kind::Library.
+  Outcome<std::optional<uint32_t>> fileOf(llvm::StringRef name) const { return index.fileOf(name); }
 
   /// Read the symbols of all modules in one context, which takes longer than what is needed; return
   /// how many there are.

@@ -1,5 +1,6 @@
 #include "library/plan.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
@@ -34,10 +35,11 @@ private:
   void scan(const llvm::Instruction &instruction);
   void scan(const llvm::Value *value);
   void scan(const llvm::Metadata *metadata);
+  void sortOut();
 
   Plan plan;
   llvm::SmallPtrSet<const llvm::GlobalValue *, 16> reached;
-  llvm::SmallPtrSet<const llvm::Constant *, 32> constants;
+  llvm::SetVector<const llvm::Constant *> constants; // other than globals
   llvm::SmallPtrSet<const llvm::Metadata *, 32> nodes;
 };
 
@@ -62,7 +64,23 @@ Plan Planner::run() {
   // Functions that are found meanwhile are appended.
   for (size_t i = 0; i != plan.functions.size(); ++i)
     scan(const_cast<llvm::Function &>(*plan.functions[i]));
+  sortOut();
   return std::move(plan);
+}
+
+/// Find the constants that refer to globals, directly or not.
+void Planner::sortOut() {
+  llvm::SmallPtrSet<const llvm::Value *, 16> known;
+  auto refers = [&](const llvm::Use &operand) {
+    return llvm::isa<llvm::GlobalValue>(operand.get()) || known.contains(operand.get());
+  };
+  size_t before;
+  do { // operands mostly come after those that they are found by, so that twice is enough
+    before = known.size();
+    for (const llvm::Constant *constant : llvm::reverse(constants))
+      if (llvm::any_of(constant->operands(), refers) && known.insert(constant).second)
+        plan.constants.push_back(constant);
+  } while (known.size() != before);
 }
 
 void Planner::include(llvm::Function &function) { plan.functions.push_back(&function); }
@@ -155,7 +173,7 @@ void Planner::scan(const llvm::Value *value) {
       reach(const_cast<llvm::GlobalValue &>(*global));
       continue;
     }
-    if (!constants.insert(constant).second)
+    if (llvm::isa<llvm::ConstantData>(constant) || !constants.insert(constant))
       continue;
     if (llvm::isa<llvm::BlockAddress>(constant)) {
       block("it uses addresses of its blocks");
@@ -172,8 +190,10 @@ void Planner::scan(const llvm::Metadata *metadata) {
     const llvm::Metadata *each = pending.pop_back_val();
     if (!each || !nodes.insert(each).second)
       continue;
-    if (const auto *wrapped = llvm::dyn_cast<llvm::ConstantAsMetadata>(each))
+    if (const auto *wrapped = llvm::dyn_cast<llvm::ValueAsMetadata>(each)) {
+      plan.mapsMetadata |= !llvm::isa<llvm::ConstantData>(wrapped->getValue());
       scan(wrapped->getValue());
+    }
     const auto *node = llvm::dyn_cast<llvm::MDNode>(each);
     if (!node)
       continue;

@@ -1,6 +1,7 @@
 // What goes along with a definition of a library.
 #pragma once
 
+#include "llvm/IR/Constant.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Metadata.h"
@@ -19,13 +20,15 @@ struct Obstacle {
 };
 
 /// A definition, and all that only its own module can refer to and that it cannot do without.
-/// Everything is in the order of its first use, and lives as long as the module.
+/// Globals are in the order of their first use; all live as long as the module.
 struct Plan {
   const llvm::GlobalValue *root = nullptr;
   std::vector<const llvm::Function *> functions;       // with bodies
   std::vector<const llvm::GlobalVariable *> variables; // constant, with initialisers
   std::vector<const llvm::GlobalValue *> externals;    // of other units, to be declared
+  std::vector<const llvm::Constant *> constants;       // that refer to globals, by others or not
   std::vector<const llvm::MDNode *> distinct;          // to be shared, not copied
+  bool mapsMetadata = false;                           // some refers to values
   uint64_t instructions = 0;                           // of all functions
   uint64_t constantBytes = 0;
   std::vector<Obstacle> obstacles;

@@ -1,10 +1,7 @@
 #include "library/transplant.h"
 
 #include "common/symbols.h"
-
-#include "llvm/IR/Instructions.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Transforms/Utils/Cloning.h"
+#include "library/body_copy.h"
 
 namespace twinjit::library {
 
@@ -64,21 +61,6 @@ bool Transplant::add(const Plan &plan) {
   return true;
 }
 
-void Transplant::define(const llvm::Function &source, llvm::Function &target, Map &map) {
-  auto argument = target.arg_begin();
-  for (const llvm::Argument &original : source.args())
-    map[&original] = &*argument++;
-  llvm::SmallVector<llvm::ReturnInst *> returns;
-  llvm::CloneFunctionInto(&target, &source, map, llvm::CloneFunctionChangeType::DifferentModule,
-                          returns);
-}
-
-void Transplant::define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target,
-                        Map &map) {
-  target.copyAttributesFrom(&source);
-  target.setInitializer(llvm::MapValue(source.getInitializer(), map));
-}
-
 void Transplant::setLinkage(const Plan &plan, const llvm::GlobalValue &source,
                             llvm::GlobalValue &target) {
   bool isRoot = &source == plan.root;
@@ -94,23 +76,27 @@ void Transplant::setLinkage(const Plan &plan, const llvm::GlobalValue &source,
     target.setName(programSymbol(source.getName()));
 }
 
-/// Values that the map will have: growing it costs as much as filling it.
-unsigned Transplant::expectedValues() const {
-  uint64_t count = placed.size();
+size_t Transplant::localValues() const {
+  size_t count = 0;
   for (const Plan *plan : plans) {
-    count += plan->instructions + plan->externals.size();
+    count += plan->instructions + plan->constants.size();
     for (const llvm::Function *function : plan->functions)
       count += function->size() + function->arg_size();
   }
-  return static_cast<unsigned>(count);
+  return count;
 }
 
-void Transplant::fill(Map &map) const {
-  for (auto [source, target] : placed)
-    map[source] = target;
-  for (const Plan *plan : plans)
-    for (const llvm::MDNode *node : plan->distinct)
-      map.MD()[node].reset(const_cast<llvm::MDNode *>(node));
+void Transplant::define(const Plan &plan, Replacements &replacements) {
+  for (const llvm::GlobalVariable *variable : plan.variables)
+    if (auto *target = llvm::cast<llvm::GlobalVariable>(placed[variable]);
+        !target->hasInitializer()) {
+      target->copyAttributesFrom(variable);
+      target->setInitializer(
+          replacements.of(const_cast<llvm::Constant &>(*variable->getInitializer())));
+    }
+  for (const llvm::Function *function : plan.functions)
+    if (auto *target = llvm::cast<llvm::Function>(placed[function]); target->empty())
+      copyFunction(*function, *target, replacements, plan.mapsMetadata);
 }
 
 void Transplant::finish() {
@@ -118,17 +104,10 @@ void Transplant::finish() {
     for (const llvm::GlobalValue *external : plan->externals)
       if (llvm::GlobalValue *&known = placed[external]; !known)
         known = place(*external);
-  unsigned values = expectedValues();
-  Map map(llvm::PowerOf2Ceil(values + values / 2)); // a third of the buckets stays free
-  fill(map);
+  Replacements replacements(placed, localValues());
   for (const Plan *plan : plans) {
-    for (const llvm::GlobalVariable *variable : plan->variables)
-      if (auto *target = llvm::cast<llvm::GlobalVariable>(placed[variable]);
-          !target->hasInitializer())
-        define(*variable, *target, map);
-    for (const llvm::Function *function : plan->functions)
-      if (auto *target = llvm::cast<llvm::Function>(placed[function]); target->empty())
-        define(*function, *target, map);
+    replacements.prepare(*plan);
+    define(*plan, replacements);
   }
   for (const Plan *plan : plans) {
     for (const llvm::GlobalVariable *variable : plan->variables)
@@ -136,9 +115,6 @@ void Transplant::finish() {
     for (const llvm::Function *function : plan->functions)
       setLinkage(*plan, *function, *placed[function]);
   }
-  llvm::NamedMDNode *units = program.getNamedMetadata("llvm.dbg.cu"); // cloning makes an empty one
-  if (units && units->getNumOperands() == 0)
-    units->eraseFromParent();
 }
 
 } // namespace twinjit::library

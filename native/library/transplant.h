@@ -2,10 +2,9 @@
 #pragma once
 
 #include "library/plan.h"
+#include "library/replacements.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <vector>
 
@@ -31,20 +30,16 @@ public:
   void finish();
 
 private:
-  using Map = llvm::ValueToValueMapTy;
-
   llvm::GlobalValue *place(const llvm::GlobalValue &source);
-  void fill(Map &map) const;
   llvm::GlobalValue *create(const llvm::GlobalValue &source, const llvm::Twine &name);
-  void define(const llvm::Function &source, llvm::Function &target, Map &map);
-  void define(const llvm::GlobalVariable &source, llvm::GlobalVariable &target, Map &map);
-  unsigned expectedValues() const;
+  size_t localValues() const;
+  void define(const Plan &plan, Replacements &replacements);
   void setLinkage(const Plan &plan, const llvm::GlobalValue &source, llvm::GlobalValue &target);
 
   llvm::Module &program;
   Linkage linkage;
   std::vector<const Plan *> plans;
-  llvm::DenseMap<const llvm::GlobalValue *, llvm::GlobalValue *> placed;
+  Replacements::Globals placed;
 };
 
 } // namespace twinjit::library

@@ -71,14 +71,14 @@ class LibraryFiles:
             If one cannot be read.
         """
         files = _llvm.BitcodeFiles()
-        folder = os.path.dirname(self.index) if self.index else ""
+        folder = os.path.dirname(self.index) + os.sep if self.index else ""
         for number, item in enumerate(self.items):
             if isinstance(item, bytes):
                 files.add(f"<bitcode {number}>", _as_bitcode(item, "<library>"))
                 continue
-            data = _as_bitcode(Path(item).read_bytes(), item)
-            # An index names its modules by paths relative to its folder.
-            files.add(os.path.relpath(item, folder) if self.index else item, data)
+            with open(item, "rb", buffering=0) as file:
+                data = _as_bitcode(file.readall(), item)
+            files.add(item.removeprefix(folder), data)
         return files, Path(self.index).read_bytes() if self.index else None
 
     def to_plain(self) -> dict[str, Any]:

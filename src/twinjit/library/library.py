@@ -83,7 +83,8 @@ class Library:
         Raises
         ------
         LibraryError, ParseError
-            If a file is neither bitcode nor LLVM IR, or cannot be read.
+            If a file is neither bitcode nor LLVM IR, or cannot be read. With an index, what is in
+            files and index is read, and refused, when a function is looked for.
         ConfigError
             If `bitcode` is none of these, or the text of a program, or `policy` is not one.
         OSError
