@@ -2,6 +2,7 @@
 
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -221,12 +222,16 @@ Outcome<std::vector<std::string>> Library::externals(const std::vector<std::stri
   for (const Decision &decision : *decisions)
     if (decision.facts)
       found.erase(decision.name);
+  for (auto name = found.begin();
+       name != found.end();) // what Python has no names for, nor programs
+    name = llvm::json::isUTF8(*name) ? std::next(name) : found.erase(name);
   return std::vector<std::string>(found.begin(), found.end());
 }
 
 Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
                                       const std::vector<std::string> &names,
-                                      const std::string &triple) {
+                                      const std::string &triple,
+                                      const std::vector<std::string> &imported) {
   Lease lease(*this);
   auto program = (*lease).readProgram(bitcode);
   if (!program)
@@ -238,7 +243,7 @@ Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
     if (auto failure = whyNotCopied(*decisions))
       return std::move(*failure);
   Imported result;
-  Transplant transplant(**program, policy ? Linkage::Provided : Linkage::Copied);
+  Transplant transplant(**program, policy ? Linkage::Provided : Linkage::Copied, imported);
   for (const Decision &decision : *decisions) {
     if (!decision.obstacle.empty())
       continue;
@@ -247,8 +252,8 @@ Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
       return plan.failure();
     if (auto failure = whyForeign(*(*plan)->root->getParent(), triple))
       return std::move(*failure);
-    if (transplant.add(**plan) && decision.facts->isFunction)
-      result.functions.push_back(decision.name);
+    if (transplant.add(**plan))
+      (decision.facts->isFunction ? result.functions : result.variables).push_back(decision.name);
   }
   transplant.finish();
   llvm::raw_string_ostream stream(result.bitcode);

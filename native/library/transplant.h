@@ -3,7 +3,9 @@
 
 #include "library/plan.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -18,10 +20,12 @@ enum class Linkage {
 };
 
 /// Copies definitions into one program, in the context that both are in. The library's modules stay
-/// as they are, and nothing is left in the context when the program is gone.
+/// as they are, and nothing is left in the context when the program is gone, but
+/// distinct metadata that leads to its symbols.
 class Transplant {
 public:
-  Transplant(llvm::Module &program, Linkage linkage) : program(program), linkage(linkage) {}
+  /// `imported` has what the program got of other libraries, by the names that these have for it.
+  Transplant(llvm::Module &program, Linkage linkage, llvm::ArrayRef<std::string> imported = {});
 
   /// Take a definition along, unless the program defines it itself. To be called before finish(),
   /// for all that belongs together; says whether the definition is taken.
@@ -43,6 +47,7 @@ private:
 
   llvm::Module &program;
   Linkage linkage;
+  llvm::StringMap<llvm::GlobalValue *> imported; // of other libraries, which may be local by now
   std::vector<const Plan *> plans;
   llvm::DenseMap<const llvm::GlobalValue *, llvm::GlobalValue *> placed;
 };

@@ -7,10 +7,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from twinjit._native import _llvm
-from twinjit.errors import LibraryError
+from twinjit.errors import ConfigError, LibraryError
 
 __all__ = ["INDEX_ENDING", "Bitcode", "LibraryFiles"]
 
@@ -45,6 +45,8 @@ class LibraryFiles:
         ------
         LibraryError
             If a folder has none.
+        ConfigError
+            If it is something else.
         OSError
             If a folder or an index cannot be read.
         """
@@ -54,7 +56,7 @@ class LibraryFiles:
             if index == path or (os.path.isdir(path) and os.path.isfile(index)):
                 return cls(tuple(_of_index(index)), index)
             return cls(tuple(_expand(path)))
-        several = [given] if isinstance(given, bytes) else list(given)
+        several = list(given) if _is_listed(given) else [given]
         return cls(tuple(item for each in several for item in _expand(each)))
 
     def read(self) -> tuple[_llvm.BitcodeFiles, bytes | None]:
@@ -95,10 +97,16 @@ class LibraryFiles:
         return cls(tuple(items), data["index"])
 
 
-def _expand(given: Bitcode) -> Iterator[str | bytes]:
+def _is_listed(given: object) -> TypeGuard[Iterable[Bitcode]]:
+    return isinstance(given, Iterable) and not isinstance(given, (bytes, bytearray, memoryview))
+
+
+def _expand(given: object) -> Iterator[str | bytes]:
     if isinstance(given, bytes):
         yield given
         return
+    if not isinstance(given, (str, os.PathLike)):
+        raise ConfigError(f"a library of {given!r}; give a path, bytes, or several of these")
     path = os.path.abspath(given)
     if not os.path.isdir(path):
         yield path
