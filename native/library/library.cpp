@@ -1,5 +1,7 @@
 #include "library/library.h"
 
+#include "codegen/retarget.h"
+
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -92,14 +94,21 @@ std::vector<std::string> declaredIn(const llvm::Module &program,
 }
 
 std::optional<Failure> whyForeign(const llvm::Module &module, const std::string &triple) {
+  if (triple.empty())
+    return std::nullopt;
   const llvm::Triple &own = module.getTargetTriple();
   llvm::Triple wanted(triple);
-  if (own.str().empty() || triple.empty() ||
-      (own.getArch() == wanted.getArch() && own.getOS() == wanted.getOS()))
+  std::string name = module.getModuleIdentifier(), what;
+  std::string layout = wanted.computeDataLayout();
+  if (!own.str().empty() && (own.getArch() != wanted.getArch() || own.getOS() != wanted.getOS()))
+    what = "is for '" + own.str() + "', and the program for '" + triple + "'";
+  else if (!module.getDataLayoutStr().empty() &&
+           !isAlike(module.getDataLayout(), llvm::DataLayout(layout)))
+    what = "has the data layout '" + module.getDataLayoutStr() + "', and '" + triple + "' '" +
+           layout + "'";
+  if (what.empty())
     return std::nullopt;
-  return Failure{Kind::Library, module.getModuleIdentifier() + " is for '" + own.str() +
-                                    "', and the program for '" + triple +
-                                    "'; compile the library for that target"};
+  return Failure{Kind::Library, name + " " + what + "; compile the library for that target"};
 }
 
 } // namespace

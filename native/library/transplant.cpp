@@ -38,6 +38,9 @@ llvm::GlobalValue *Transplant::create(const llvm::GlobalValue &source, const llv
 llvm::GlobalValue *Transplant::place(const llvm::GlobalValue &source) {
   if (llvm::GlobalValue *copy = imported.lookup(source.getName()))
     return copy;
+  llvm::GlobalValue *own = program.getNamedValue(programSymbol(source.getName()));
+  if (own && !own->hasLocalLinkage())
+    return own;
   llvm::GlobalValue *known = program.getNamedValue(source.getName());
   if (known && known->hasLocalLinkage()) { // of the same name by chance
     known->setName(librarySymbol(source.getName()));
