@@ -224,3 +224,26 @@ class TestForC:
 
     def test_names_of_the_c_library(self):
         assert compiled("define double @exp(double %x) {\n ret double 2.0\n}").ctypes("exp")(0) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "define i64 @first(ptr byval({i64, i64, i64}) %p) {\n"
+            " %x = load i64, ptr %p\n ret i64 %x\n}"
+        ),
+        """llvm.func @first(%p: !llvm.ptr {llvm.byval = !llvm.struct<(i64, i64, i64)>}) -> i64 {
+             %x = llvm.load %p : !llvm.ptr -> i64
+             llvm.return %x : i64
+           }""",
+    ],
+)
+@pytest.mark.parametrize("given", [None, {"first": "int64_t (const int64_t *)"}])
+def test_structures_by_value_are_not_what_ctypes_passes(text, given):
+    executable = compiled(text, given)
+    values = np.arange(5, 8)
+    assert executable.first(values) == 5
+    assert executable.address("first")
+    with pytest.raises(SignatureError, match="by value"):
+        executable.ctypes("first")
