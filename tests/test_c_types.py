@@ -72,7 +72,8 @@ class TestDeclarations:
     @pytest.mark.parametrize(
         "text",
         ["", "double", "double f", "double f(struct s x)", "double f(double x", "int f(void, int)",
-         "double f(double (*g)(double))", "int f(int, )", "int f(...)", "int f(int x y)"],
+         "double f(double (*g)(double))", "int f(int, )", "int f(...)", "int f(int x y)",
+         "long double f()", "int f(long double)", "int f(unsigned float)", "short const2 int f()"],
     )  # fmt: skip
     def test_refused(self, text):
         with pytest.raises(ConfigError, match=r"signatures\['f'\] is .*cannot be read: .*write"):
@@ -93,7 +94,11 @@ class TestCtypes:
         class Pair(ctypes.Structure):
             _fields_ = [("a", ctypes.c_int)]
 
-        for kind in (ctypes.CFUNCTYPE(None, Pair), ctypes.CFUNCTYPE(ctypes.c_longdouble)):
+        for kind in (
+            ctypes.CFUNCTYPE(None, Pair),
+            ctypes.CFUNCTYPE(ctypes.c_longdouble),
+            ctypes.CFUNCTYPE(ctypes.c_int64.__ctype_be__),
+        ):
             with pytest.raises(ConfigError, match="numbers and pointers"):
                 Prototype.of("f", kind)
         for other in (int, 3, ctypes.CFUNCTYPE(None)(lambda: None), ctypes.c_int):
