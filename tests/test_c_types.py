@@ -72,7 +72,8 @@ class TestDeclarations:
     @pytest.mark.parametrize(
         "text",
         ["", "double", "double f", "double f(struct s x)", "double f(double x", "int f(void, int)",
-         "double f(double (*g)(double))", "int f(int, )", "int f(...)", "int f(int x y)"],
+         "double f(double (*g)(double))", "int f(int, )", "int f(...)", "int f(int x y)",
+         "long double f()", "int f(long double)", "int f(unsigned float)", "short const2 int f()"],
     )  # fmt: skip
     def test_refused(self, text):
         with pytest.raises(ConfigError, match=r"signatures\['f'\] is .*cannot be read: .*write"):
@@ -93,7 +94,11 @@ class TestCtypes:
         class Pair(ctypes.Structure):
             _fields_ = [("a", ctypes.c_int)]
 
-        for kind in (ctypes.CFUNCTYPE(None, Pair), ctypes.CFUNCTYPE(ctypes.c_longdouble)):
+        for kind in (
+            ctypes.CFUNCTYPE(None, Pair),
+            ctypes.CFUNCTYPE(ctypes.c_longdouble),
+            ctypes.CFUNCTYPE(ctypes.c_int64.__ctype_be__),
+        ):
             with pytest.raises(ConfigError, match="numbers and pointers"):
                 Prototype.of("signatures['f']", kind)
         for other in (int, 3, ctypes.CFUNCTYPE(None)(lambda: None), ctypes.c_int):
@@ -224,3 +229,26 @@ class TestForC:
 
     def test_names_of_the_c_library(self):
         assert compiled("define double @exp(double %x) {\n ret double 2.0\n}").ctypes("exp")(0) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "define i64 @first(ptr byval({i64, i64, i64}) %p) {\n"
+            " %x = load i64, ptr %p\n ret i64 %x\n}"
+        ),
+        """llvm.func @first(%p: !llvm.ptr {llvm.byval = !llvm.struct<(i64, i64, i64)>}) -> i64 {
+             %x = llvm.load %p : !llvm.ptr -> i64
+             llvm.return %x : i64
+           }""",
+    ],
+)
+@pytest.mark.parametrize("given", [None, {"first": "int64_t (const int64_t *)"}])
+def test_structures_by_value_are_not_what_ctypes_passes(text, given):
+    executable = compiled(text, given)
+    values = np.arange(5, 8)
+    assert executable.first(values) == 5
+    assert executable.address("first")
+    with pytest.raises(SignatureError, match="by value"):
+        executable.ctypes("first")

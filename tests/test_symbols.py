@@ -146,6 +146,7 @@ class TestOption:
     @pytest.mark.parametrize(
         ("given", "match"),
         [
+            ({"\udcff": 5}, "give one that programs declare"),
             ({"f": "text"}, r"symbols\['f'\] is 'text'.*a ctypes function, an address"),
             ({"f": True}, "is True"),
             ({"f": 0}, "is 0"),

@@ -3,6 +3,7 @@
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace twinjit {
@@ -68,7 +69,8 @@ public:
       size_t &end = layout.sizes[static_cast<size_t>(*zone)];
       size_t begin = llvm::alignTo(end, segment.Alignment);
       layout.places.push_back({&segment, *zone, begin});
-      end = begin + segment.ContentSize + segment.ZeroFillSize;
+      // JITLink takes no null for the place of nothing, such as that of an array without elements.
+      end = begin + std::max<uint64_t>(segment.ContentSize + segment.ZeroFillSize, 1);
     }
     return layout;
   }

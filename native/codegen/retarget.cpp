@@ -80,8 +80,8 @@ private:
   llvm::StringMap<Verdict> verdicts; // by CPU and features
 };
 
-/// Whether values lie in memory in the same way, so that sizes and offsets that a program holds are
-/// right.
+} // namespace
+
 bool isAlike(const llvm::DataLayout &own, const llvm::DataLayout &wanted) {
   llvm::LLVMContext context;
   llvm::Type *types[] = {llvm::Type::getInt16Ty(context), llvm::Type::getInt32Ty(context),
@@ -94,8 +94,6 @@ bool isAlike(const llvm::DataLayout &own, const llvm::DataLayout &wanted) {
            return own.getABITypeAlign(type) == wanted.getABITypeAlign(type);
          });
 }
-
-} // namespace
 
 std::string retarget(llvm::Module &module, const Target &target, llvm::TargetMachine &machine) {
   const llvm::Triple &own = module.getTargetTriple();

@@ -8,6 +8,10 @@
 
 namespace twinjit {
 
+/// Whether values lie in memory in the same way, so that sizes and offsets that a program holds are
+/// right.
+bool isAlike(const llvm::DataLayout &own, const llvm::DataLayout &wanted);
+
 /// Make `module` one for `target`, whose code `machine` generates, and settle for each function
 /// which CPU and features its code may use.
 ///

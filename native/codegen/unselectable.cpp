@@ -73,11 +73,45 @@ std::string whyUnusable(llvm::StringRef assembly, unsigned operands) {
   return "";
 }
 
+/// Whether a value fits registers; a structure of results is one of several.
+bool isOperand(const llvm::Type *type) {
+  const llvm::Type *scalar = type->getScalarType();
+  bool isOdd = scalar->isIntegerTy() &&
+               !llvm::is_contained({1u, 8u, 16u, 32u, 64u, 128u}, scalar->getIntegerBitWidth());
+  return !isOdd && !type->isAggregateType();
+}
+
+bool areOperands(const llvm::FunctionType &type) {
+  const llvm::Type *result = type.getReturnType();
+  const auto *several = llvm::dyn_cast<llvm::StructType>(result);
+  return llvm::all_of(type.params(), isOperand) &&
+         (several ? llvm::all_of(several->elements(), isOperand) : isOperand(result));
+}
+
 std::string whyUnusable(const llvm::InlineAsm &assembly) {
   unsigned operands = 0;
-  for (const auto &constraint : assembly.ParseConstraints())
+  bool isInMemory = false;
+  for (const auto &constraint : assembly.ParseConstraints()) {
     operands += constraint.Type != llvm::InlineAsm::isClobber;
+    isInMemory |= constraint.Type == llvm::InlineAsm::isOutput && !constraint.isIndirect &&
+                  llvm::is_contained({"m", "o", "V"}, llvm::join(constraint.Codes, ","));
+  }
+  if (isInMemory)
+    return "assembly '" + assembly.getAsmString().str() + "' returns what it writes to memory";
+  if (!areOperands(*assembly.getFunctionType()))
+    return "assembly '" + assembly.getAsmString().str() + "' has operands that fit no registers";
   return whyUnusable(assembly.getAsmString(), operands);
+}
+
+/// The optimiser reads an option's name without looking whether there is one.
+std::string whyUnusable(const llvm::MDNode *loop) {
+  if (!loop || loop->getNumOperands() == 0)
+    return "";
+  bool isBad = llvm::any_of(llvm::drop_begin(loop->operands()), [](const llvm::MDOperand &each) {
+    const auto *option = llvm::dyn_cast_or_null<llvm::MDNode>(each.get());
+    return option && option->getNumOperands() != 0 && !option->getOperand(0);
+  });
+  return isBad ? "it has an option of a loop without a name" : "";
 }
 
 bool touches(const llvm::CallBase &call, llvm::function_ref<bool(const llvm::Type *)> is) {
@@ -199,6 +233,10 @@ std::string whyUnusable(const llvm::Instruction &instruction) {
     return why;
   for (const llvm::Value *operand : instruction.operand_values())
     if (std::string why = whyUnusable(operand->getType()); !why.empty())
+      return why;
+  if (instruction.isTerminator())
+    if (std::string why = whyUnusable(instruction.getMetadata(llvm::LLVMContext::MD_loop));
+        !why.empty())
       return why;
   if (auto *allocation = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
     return whyUnusable(allocation->getAllocatedType());

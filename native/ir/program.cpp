@@ -180,8 +180,13 @@ Signature describe(mlir::FunctionOpInterface function) {
   Signature signature;
   signature.name = function.getName().str();
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    signature.arguments.push_back(describe(type));
-    signature.arguments.back().readOnly = promisesNotToWrite(function, index);
+    Value value = describe(type);
+    value.readOnly = promisesNotToWrite(function, index);
+    if (auto copied = function.getArgAttrOfType<mlir::TypeAttr>(index, "llvm.byval")) {
+      llvm::raw_string_ostream(value.text) << " byval(" << copied.getValue() << ")";
+      value.dtype = value.text;
+    }
+    signature.arguments.push_back(std::move(value));
   }
   for (mlir::Type type : function.getResultTypes())
     if (!llvm::isa<mlir::LLVM::LLVMVoidType>(type))

@@ -31,15 +31,23 @@ void open(Library *self, BitcodeFiles &files, const std::optional<nb::bytes> &su
   new (self) Library(std::move(files), std::move(index), limits, contextBytes);
 }
 
+/// LLVM's names are any bytes.
+nb::list namesToPython(const Names &names) {
+  nb::list result;
+  for (const std::string &name : names)
+    result.append(decoded(name));
+  return result;
+}
+
 nb::list explainToPython(Library &library, const Names &names) {
   auto decisions = unwrap(compilerWork([&] { return library.explain(names); }));
   nb::list result;
   for (const Decision &each : decisions) {
     const Facts *facts = each.facts;
-    result.append(nb::make_tuple(each.name, each.parent, facts ? decoded(facts->file) : nb::none(),
-                                 each.limit, each.cost, facts ? facts->instructions : 0,
-                                 facts ? facts->constantBytes : 0, facts ? facts->locals : 0,
-                                 decoded(each.obstacle)));
+    result.append(nb::make_tuple(decoded(each.name), each.parent,
+                                 facts ? decoded(facts->file) : nb::none(), each.limit, each.cost,
+                                 facts ? facts->instructions : 0, facts ? facts->constantBytes : 0,
+                                 facts ? facts->locals : 0, decoded(each.obstacle)));
   }
   return result;
 }
@@ -50,10 +58,12 @@ nb::object digestToPython(Library &library, const Names &names) {
 }
 
 nb::tuple importToPython(Library &library, const nb::bytes &bitcode, const Names &names,
-                         const std::string &triple) {
+                         const std::string &triple, const Names &before) {
   llvm::StringRef program = view(bitcode); // immutable, and held by the caller
-  auto imported = unwrap(compilerWork([&] { return library.importInto(program, names, triple); }));
-  return nb::make_tuple(toBytes(imported.bitcode), imported.functions);
+  auto imported =
+      unwrap(compilerWork([&] { return library.importInto(program, names, triple, before); }));
+  return nb::make_tuple(toBytes(imported.bitcode), namesToPython(imported.functions),
+                        namesToPython(imported.variables));
 }
 
 nb::tuple compareToPython(Comparison &comparison, const std::string &way, const std::string &name) {
@@ -126,10 +136,11 @@ void bind(nb::module_ &module) {
           },
           "names"_a, nb::sig("def externals(self, names: list[str]) -> list[str]"),
           "What programs declare that import these names, and the library does not define.")
-      .def("import_into", &importToPython, "bitcode"_a, "names"_a, "triple"_a,
-           nb::sig("def import_into(self, bitcode: bytes, names: list[str], triple: str) -> "
-                   "tuple[bytes, list[str]]"),
-           "Import functions into a program; return its bitcode, and which were imported.")
+      .def("import_into", &importToPython, "bitcode"_a, "names"_a, "triple"_a, "imported"_a,
+           nb::sig("def import_into(self, bitcode: bytes, names: list[str], triple: str, imported: "
+                   "list[str]) -> tuple[bytes, list[str], list[str]]"),
+           "Import functions into a program that has got what `imported` names of other "
+           "libraries; return its bitcode, and which functions and variables were imported.")
       .def(
           "open_all",
           [](Library &library) { return unwrap(compilerWork([&] { return library.openAll(); })); },

@@ -7,6 +7,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ModuleSummaryIndex.h"
+#include "llvm/Support/JSON.h"
 
 #include <algorithm>
 
@@ -136,7 +137,7 @@ Outcome<std::optional<uint32_t>> NameIndex::fileOf(llvm::StringRef name) const {
 Outcome<std::vector<std::string>> definedFunctions(const BitcodeFiles &files) {
   std::vector<std::string> names;
   auto failure = forEachDefinition(files, [&](const llvm::GlobalValue &value, uint32_t) {
-    if (llvm::isa<llvm::Function>(value))
+    if (llvm::isa<llvm::Function>(value) && llvm::json::isUTF8(value.getName()))
       names.push_back(value.getName().str());
   });
   if (failure)

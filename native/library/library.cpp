@@ -1,7 +1,10 @@
 #include "library/library.h"
 
+#include "codegen/retarget.h"
+
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -91,14 +94,21 @@ std::vector<std::string> declaredIn(const llvm::Module &program,
 }
 
 std::optional<Failure> whyForeign(const llvm::Module &module, const std::string &triple) {
+  if (triple.empty())
+    return std::nullopt;
   const llvm::Triple &own = module.getTargetTriple();
   llvm::Triple wanted(triple);
-  if (own.str().empty() || triple.empty() ||
-      (own.getArch() == wanted.getArch() && own.getOS() == wanted.getOS()))
+  std::string name = module.getModuleIdentifier(), what;
+  std::string layout = wanted.computeDataLayout();
+  if (!own.str().empty() && (own.getArch() != wanted.getArch() || own.getOS() != wanted.getOS()))
+    what = "is for '" + own.str() + "', and the program for '" + triple + "'";
+  else if (!module.getDataLayoutStr().empty() &&
+           !isAlike(module.getDataLayout(), llvm::DataLayout(layout)))
+    what = "has the data layout '" + module.getDataLayoutStr() + "', and '" + triple + "' '" +
+           layout + "'";
+  if (what.empty())
     return std::nullopt;
-  return Failure{Kind::Library, module.getModuleIdentifier() + " is for '" + own.str() +
-                                    "', and the program for '" + triple +
-                                    "'; compile the library for that target"};
+  return Failure{Kind::Library, name + " " + what + "; compile the library for that target"};
 }
 
 } // namespace
@@ -223,12 +233,16 @@ Outcome<std::vector<std::string>> Library::externals(const std::vector<std::stri
   for (const Decision &decision : *decisions)
     if (decision.facts)
       found.erase(decision.name);
+  for (auto name = found.begin();
+       name != found.end();) // what Python has no names for, nor programs
+    name = llvm::json::isUTF8(*name) ? std::next(name) : found.erase(name);
   return std::vector<std::string>(found.begin(), found.end());
 }
 
 Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
                                       const std::vector<std::string> &names,
-                                      const std::string &triple) {
+                                      const std::string &triple,
+                                      const std::vector<std::string> &imported) {
   Lease lease(*this);
   auto program = (*lease).readProgram(bitcode);
   if (!program)
@@ -240,7 +254,7 @@ Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
     if (auto failure = whyNotCopied(*decisions))
       return std::move(*failure);
   Imported result;
-  Transplant transplant(**program, policy ? Linkage::Provided : Linkage::Copied);
+  Transplant transplant(**program, policy ? Linkage::Provided : Linkage::Copied, imported);
   for (const Decision &decision : *decisions) {
     if (!decision.obstacle.empty())
       continue;
@@ -249,8 +263,8 @@ Outcome<Imported> Library::importInto(llvm::StringRef bitcode,
       return plan.failure();
     if (auto failure = whyForeign(*(*plan)->root->getParent(), triple))
       return std::move(*failure);
-    if (transplant.add(**plan) && decision.facts->isFunction)
-      result.functions.push_back(decision.name);
+    if (transplant.add(**plan))
+      (decision.facts->isFunction ? result.functions : result.variables).push_back(decision.name);
   }
   transplant.finish();
   llvm::raw_string_ostream stream(result.bitcode);

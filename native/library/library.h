@@ -18,6 +18,7 @@ namespace twinjit::library {
 struct Imported {
   std::string bitcode;
   std::vector<std::string> functions; // that the program asked for or they call
+  std::vector<std::string> variables; // that these use, and other libraries' functions may
 };
 
 /// Any number of threads may use one. Each piece of work has a context to itself, in which the
@@ -50,9 +51,10 @@ public:
   /// Names that the program would declare once these functions were imported.
   Outcome<std::vector<std::string>> externals(const std::vector<std::string> &names);
 
-  /// Import functions into a program for the machine of `triple`.
+  /// Import functions into a program for the machine of `triple`, which has got what `imported`
+  /// names of other libraries.
   Outcome<Imported> importInto(llvm::StringRef bitcode, const std::vector<std::string> &names,
-                               const std::string &triple);
+                               const std::string &triple, const std::vector<std::string> &imported);
 
   /// Read the modules of all contexts that nobody uses now in full; give their names, and digests
   /// of them as text. Fails with Kind::Library.

@@ -1,5 +1,6 @@
 #include "library/plan.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -29,6 +30,7 @@ private:
   void include(llvm::Function &function);
   void include(llvm::GlobalVariable &variable);
   void reach(llvm::GlobalValue &value);
+  void refer(const llvm::GlobalValue &external);
   void reachVariable(llvm::GlobalVariable &variable);
   void judge(const llvm::Function &function);
   void scan(llvm::Function &function);
@@ -36,6 +38,7 @@ private:
   void scan(const llvm::Value *value);
   void scan(const llvm::Metadata *metadata);
   void sortOut();
+  void keepShareable();
 
   Plan plan;
   llvm::SmallPtrSet<const llvm::GlobalValue *, 16> reached;
@@ -61,10 +64,16 @@ Plan Planner::run() {
     reachVariable(*variable);
   else
     block("it is an alias");
-  // Functions that are found meanwhile are appended.
-  for (size_t i = 0; i != plan.functions.size(); ++i)
-    scan(const_cast<llvm::Function &>(*plan.functions[i]));
+  // What is found meanwhile is appended. No recursion: variables may lead to any number of others.
+  for (size_t function = 0, variable = 0;;)
+    if (variable != plan.variables.size())
+      scan(plan.variables[variable++]->getInitializer());
+    else if (function != plan.functions.size())
+      scan(const_cast<llvm::Function &>(*plan.functions[function++]));
+    else
+      break;
   sortOut();
+  keepShareable();
   return std::move(plan);
 }
 
@@ -88,7 +97,12 @@ void Planner::include(llvm::Function &function) { plan.functions.push_back(&func
 void Planner::include(llvm::GlobalVariable &variable) {
   plan.variables.push_back(&variable);
   plan.constantBytes += variable.getDataLayout().getTypeAllocSize(variable.getValueType());
-  scan(variable.getInitializer());
+}
+
+void Planner::refer(const llvm::GlobalValue &external) {
+  plan.externals.push_back(&external);
+  if (external.hasHiddenVisibility())
+    block("it uses " + quoted(external) + ", which the process hides from others", true);
 }
 
 void Planner::reachVariable(llvm::GlobalVariable &variable) {
@@ -96,7 +110,7 @@ void Planner::reachVariable(llvm::GlobalVariable &variable) {
   if (variable.isThreadLocal())
     block("it uses the thread-local variable " + quoted(variable));
   else if (!isOwn)
-    plan.externals.push_back(&variable);
+    refer(variable);
   else if (!variable.isConstant())
     block("it uses the mutable static variable " + quoted(variable));
   else if (!variable.hasInitializer() || variable.isExternallyInitialized())
@@ -111,7 +125,7 @@ void Planner::reach(llvm::GlobalValue &value) {
   if (auto *variable = llvm::dyn_cast<llvm::GlobalVariable>(&value))
     return reachVariable(*variable);
   if (!value.hasLocalLinkage())
-    plan.externals.push_back(&value);
+    refer(value);
   else if (auto *function = llvm::dyn_cast<llvm::Function>(&value))
     include(*function);
   else
@@ -202,6 +216,27 @@ void Planner::scan(const llvm::Metadata *metadata) {
     for (const llvm::MDOperand &operand : llvm::reverse(node->operands()))
       pending.push_back(operand.get());
   }
+}
+
+/// Share no node that leads to a global value, of which the program has another.
+void Planner::keepShareable() {
+  llvm::DenseMap<const llvm::Metadata *, llvm::SmallVector<const llvm::Metadata *, 2>> users;
+  llvm::SmallVector<const llvm::Metadata *> pending;
+  for (const llvm::Metadata *each : nodes) {
+    if (const auto *wrapped = llvm::dyn_cast<llvm::ConstantAsMetadata>(each))
+      if (!llvm::isa<llvm::ConstantData>(wrapped->getValue()))
+        pending.push_back(each);
+    if (const auto *node = llvm::dyn_cast<llvm::MDNode>(each))
+      for (const llvm::MDOperand &operand : node->operands())
+        users[operand.get()].push_back(each);
+  }
+  llvm::SmallPtrSet<const llvm::Metadata *, 8> leading;
+  while (!pending.empty()) {
+    const llvm::Metadata *each = pending.pop_back_val();
+    if (leading.insert(each).second)
+      llvm::append_range(pending, users.lookup(each));
+  }
+  llvm::erase_if(plan.distinct, [&](const llvm::MDNode *node) { return leading.contains(node); });
 }
 
 } // namespace

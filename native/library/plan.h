@@ -27,7 +27,7 @@ struct Plan {
   std::vector<const llvm::GlobalVariable *> variables; // constant, with initialisers
   std::vector<const llvm::GlobalValue *> externals;    // of other units, to be declared
   std::vector<const llvm::Constant *> constants;       // that refer to globals, by others or not
-  std::vector<const llvm::MDNode *> distinct;          // to be shared, not copied
+  std::vector<const llvm::MDNode *> distinct;          // without globals: to be shared, not copied
   bool mapsMetadata = false;                           // some refers to values
   uint64_t instructions = 0;                           // of all functions
   uint64_t constantBytes = 0;

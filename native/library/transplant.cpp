@@ -5,6 +5,14 @@
 
 namespace twinjit::library {
 
+Transplant::Transplant(llvm::Module &program, Linkage linkage, llvm::ArrayRef<std::string> imported)
+    : program(program), linkage(linkage) {
+  for (const std::string &name : imported) {
+    llvm::GlobalValue *copy = program.getNamedValue(programSymbol(name));
+    this->imported[name] = copy ? copy : program.getNamedValue(name);
+  }
+}
+
 /// Make a declaration.
 llvm::GlobalValue *Transplant::create(const llvm::GlobalValue &source, const llvm::Twine &name) {
   auto linkage = source.hasExternalWeakLinkage() ? llvm::GlobalValue::ExternalWeakLinkage
@@ -25,6 +33,11 @@ llvm::GlobalValue *Transplant::create(const llvm::GlobalValue &source, const llv
 
 /// What an externally visible name stands for in the program.
 llvm::GlobalValue *Transplant::place(const llvm::GlobalValue &source) {
+  if (llvm::GlobalValue *copy = imported.lookup(source.getName()))
+    return copy;
+  llvm::GlobalValue *own = program.getNamedValue(programSymbol(source.getName()));
+  if (own && !own->hasLocalLinkage())
+    return own;
   llvm::GlobalValue *known = program.getNamedValue(source.getName());
   if (known && known->hasLocalLinkage()) { // of the same name by chance
     known->setName(librarySymbol(source.getName()));

@@ -4,6 +4,8 @@
 #include "library/plan.h"
 #include "library/replacements.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Module.h"
 
 #include <vector>
@@ -17,10 +19,12 @@ enum class Linkage {
 };
 
 /// Copies definitions into one program, in the context that both are in. The library's modules stay
-/// as they are, and nothing is left in the context when the program is gone.
+/// as they are, and nothing is left in the context when the program is gone, but
+/// distinct metadata that leads to its symbols.
 class Transplant {
 public:
-  Transplant(llvm::Module &program, Linkage linkage) : program(program), linkage(linkage) {}
+  /// `imported` has what the program got of other libraries, by the names that these have for it.
+  Transplant(llvm::Module &program, Linkage linkage, llvm::ArrayRef<std::string> imported = {});
 
   /// Take a definition along, unless the program defines it itself. To be called before finish(),
   /// for all that belongs together; says whether the definition is taken.
@@ -38,6 +42,7 @@ private:
 
   llvm::Module &program;
   Linkage linkage;
+  llvm::StringMap<llvm::GlobalValue *> imported; // of other libraries, which may be local by now
   std::vector<const Plan *> plans;
   Replacements::Globals placed;
 };

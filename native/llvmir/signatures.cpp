@@ -34,6 +34,8 @@ PlainValue describe(const llvm::Type &type) {
 
 PlainValue describe(const llvm::Argument &argument) {
   PlainValue value = describe(*argument.getType());
+  if (argument.hasPassPointeeByValueCopyAttr()) // C passes the bytes and not the pointer
+    value.text += " byval(" + textOf(*argument.getPointeeInMemoryValueType()) + ")";
   value.isReadOnly =
       value.kind == "pointer" && (argument.onlyReadsMemory() || argument.hasByValAttr());
   return value;

@@ -168,6 +168,8 @@ _WORDS = {
     **{f"int{bits}_t": f"si{bits}" for bits in _WIDTHS},
     **{f"uint{bits}_t": f"ui{bits}" for bits in _WIDTHS},
 }
+# What no parameter is called: 'long double' is no 'long'.
+_RESERVED = {*" ".join(_WORDS).split(), "const", "void"}
 _CTYPES = {  # by `_type_` of ctypes' simple types
     "?": "i1",
     "c": "i8",
@@ -215,7 +217,8 @@ class _Declaration:
 
     def _type(self, text: str) -> CType:
         words = re.findall(r"\w+|\S", text)
-        for end in (len(words), len(words) - 1):  # the last may be a name
+        is_named = bool(words) and words[-1].isidentifier() and words[-1] not in _RESERVED
+        for end in (len(words), len(words) - is_named):
             if found := self._known(words[:end]):
                 return found
         raise self._failure(f"'{text.strip()}' is no type of a number or a pointer")
@@ -244,7 +247,8 @@ def _of_ctypes(place: str, type_: Any) -> CType:
     """Read a type of ctypes."""
     text = getattr(type_, "__name__", repr(type_))
     code = getattr(type_, "_type_", None)
-    if isinstance(code, str) and issubclass(type_, ctypes._SimpleCData):
+    is_swapped = getattr(type_, "__ctype_be__", None) is type_  # such as c_int64.__ctype_be__
+    if isinstance(code, str) and not is_swapped and issubclass(type_, ctypes._SimpleCData):
         if code in _CTYPES:
             return CType(_CTYPES[code], False, False, text)
         if code in "PzZ":  # c_void_p, c_char_p, c_wchar_p

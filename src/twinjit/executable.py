@@ -306,11 +306,17 @@ class Executable:
         Raises
         ------
         EntryNotFoundError, SignatureError
-            As `address` does; SignatureError also if ctypes has no type for a value.
+            As `address` does; SignatureError also if ctypes has no type for a value, or a structure
+            is passed by value.
         """
         with held_off():
             from twinjit.c_types import prototype_of
         code = self._code
+        if any(each.is_by_value for each in code.signature(name).arguments):
+            raise SignatureError(
+                f"ctypes cannot call {name!r}: it takes structures by value (byval); call it as "
+                "Python does, with pointers to them, or by its address"
+            )
         given = self._prototypes.prototype(name)
         kind: Any = given.kind if given else None
         if kind is None:

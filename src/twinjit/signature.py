@@ -49,6 +49,11 @@ class Value:
     offset: int | None = None
     read_only: bool = False
 
+    @property
+    def is_by_value(self) -> bool:
+        """Whether C passes what this pointer points to: text is such as ``"ptr byval(i64)"``."""
+        return self.kind == "pointer" and " byval(" in self.text
+
     def to_json(self) -> dict[str, Any]:
         """Return what `from_json` and the native ``Function`` read."""
         return {

@@ -51,7 +51,7 @@ class Symbols:
             raise ConfigError(f"symbols is {given!r}; give a mapping of names to addresses")
         addresses = {}
         for name, value in given.items():
-            if not isinstance(name, str) or not name or name.startswith("twinjit."):
+            if not isinstance(name, str) or not name or not _is_free(name):
                 raise ConfigError(f"symbols has the name {name!r}; give one that programs declare")
             addresses[name] = _address_of(name, value)
         owners = {name: value for name, value in given.items() if not isinstance(value, int)}
@@ -64,7 +64,7 @@ class Symbols:
             return b""
         hasher = blake3()
         for name in sorted(self.addresses):
-            raw = name.encode(errors="surrogatepass")
+            raw = name.encode()
             hasher.update(len(raw).to_bytes(8, "little") + raw)
             # An address may be used again once its owner is gone, but not while code holds that.
             hasher.update(_ADDRESSES.pack(self.addresses[name], self._ids.get(name, 0)))
@@ -78,6 +78,11 @@ class Symbols:
 
 
 NO_SYMBOLS = Symbols({}, {})
+
+
+def _is_free(name: str) -> bool:
+    is_unicode = name.encode(errors="replace").decode() == name  # no lone surrogates
+    return is_unicode and not name.startswith("twinjit.")
 
 
 def _address_of(name: str, value: object) -> int:

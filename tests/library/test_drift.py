@@ -90,9 +90,9 @@ def test_contexts_are_given_up():
     files.add("sample", bitcode(b"define i64 @f(i64 %x) {\n  ret i64 %x\n}"))
     program = caller("f")
     lib = _llvm.Library(files, None, None, 2 * len(program))
-    first = lib.import_into(program, ["f"], "")
+    first = lib.import_into(program, ["f"], "", [])
     for used in (1, 2):
         assert len(lib.module_digests()) == 1, f"after {used} programs"
-        assert lib.import_into(program, ["f"], "") == first
+        assert lib.import_into(program, ["f"], "", []) == first
     assert lib.module_digests() == []  # too much was read in it
-    assert lib.import_into(program, ["f"], "") == first
+    assert lib.import_into(program, ["f"], "", []) == first

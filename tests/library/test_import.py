@@ -111,6 +111,33 @@ def test_a_program_keeps_its_own_definitions():
     assert "ret i64 77" in text_of(text)
 
 
+@pytest.mark.parametrize("name", ["g", "strlen", "__own"])
+def test_a_definition_of_the_program_counts_for_imports(compiler, name):
+    opened = library(
+        f"""define i64 @{name}(i64 %x) {{ ret i64 1 }}
+        define i64 @f(i64 %x) {{
+          %y = call i64 @{name}(i64 %x)
+          ret i64 %y
+        }}""".encode()
+    )
+    own = f"""declare i64 @f(i64)
+    define i64 @{name}(i64 %x) {{ ret i64 2 }}
+    define i64 @main(i64 %x) {{
+      %y = call i64 @f(i64 %x)
+      ret i64 %y
+    }}"""
+    assert compiler.compile(own, libraries=opened).main(0) == 2
+
+
+def test_for_another_data_layout():
+    opened = library(
+        b"""target datalayout = "e-i64:32"
+        define i64 @f(i64 %x) { ret i64 %x }"""
+    )
+    with pytest.raises(LibraryError, match="data layout"):
+        opened.import_into(caller("f"), ["f"], "x86_64-unknown-linux-gnu")
+
+
 def test_a_name_by_chance_is_not_meant():
     program = bitcode(
         b"declare i64 @weigh(i64)\n"

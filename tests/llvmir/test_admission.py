@@ -9,6 +9,27 @@ from twinjit.errors import CompilationError, VerificationError
 
 WIDE = ("fp128", "x86_fp80")
 BROKEN = {
+    "width of an operand of assembly": ("""define i65 @f() {
+        %x = call i65 asm sideeffect "", "=r"()
+        ret i65 %x }""", "fit no registers"),
+    "structure for assembly": ("""define void @f({i64, i64} %x) {
+        call void asm sideeffect "", "r"({i64, i64} %x)
+        ret void }""", "fit no registers"),
+    "array of assembly": ("""define void @f(ptr %p) {
+        %x = call [2 x i64] asm sideeffect "", "=r"()
+        store [2 x i64] %x, ptr %p
+        ret void }""", "fit no registers"),
+    "memory that assembly returns": ("""define i64 @f() {
+        %x = call i64 asm sideeffect "", "=m"()
+        ret i64 %x }""", "returns what it writes to memory"),
+    "option of a loop": ("""define void @f(i1 %c) {
+        br label %loop
+      loop:
+        br i1 %c, label %loop, label %end, !llvm.loop !0
+      end:
+        ret void }
+      !0 = distinct !{!0, !1}
+      !1 = !{null}""", "option of a loop"),
     "scalable argument": ("define void @f(<vscale x 2 x i64> %x) { ret void }", "scalable"),
     "scalable variable": ("define void @f() { %p = alloca <vscale x 2 x i64>\n ret void }",
                           "scalable"),
@@ -120,3 +141,33 @@ GOOD = {
 def test_accepted(isolated, text):
     for compiler in isolated:
         assert compiler.compile(text, language="llvm").f(41) == 42
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'define void @f() "a\\00b" { ret void }',
+        'define "a\\00b"="c" i64 @f() { ret i64 1 }',
+        '@g = global i64 1 "a"="b\\00c"',
+        'declare void @f()\ndefine void @g() {\n call void @f() "a\\00b"\n ret void\n}',
+    ],
+)
+def test_attributes_that_bitcode_cannot_hold(compiler, text):
+    with pytest.raises(VerificationError, match="contains a NUL"):
+        compiler.compile(text, language="llvm")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'define i64 @f(i64 %x) {\n %y = call i64 asm "", "=r,0"(i64 %x)\n ret i64 %y\n}',
+        (
+            "define i64 @f(i64 %x) {\n"
+            ' %y = call {i64, i64} asm "", "=r,=r,0,1"(i64 %x, i64 %x)\n'
+            " %z = extractvalue {i64, i64} %y, 0\n ret i64 %z\n}"
+        ),
+        'define i64 @f(i64 %x) "a" {\n ret i64 %x\n}\n@text = constant [2 x i8] c"a\\00"',
+    ],
+)
+def test_what_is_like_these_and_compiles(compiler, text):
+    assert compiler.compile(text, language="llvm").f(3) == 3

@@ -339,3 +339,19 @@ def test_policies_merge_programs() -> None:
     compiler = twinjit.Compiler(cache=False, policy=LOOSEST)
     assert compiler.compile(first).f() == compiler.compile(second).f() == -1
     assert compiler.stats()["compiled"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@g = constant [0 x i8] zeroinitializer\ndefine i64 @f(i64 %x) { ret i64 %x }",
+        "@g = global {} zeroinitializer\ndefine i64 @f(i64 %x) { ret i64 %x }",
+        '@g = constant {} zeroinitializer, section "own"\ndefine i64 @f(i64 %x) { ret i64 %x }',
+    ],
+)
+def test_symbols_without_bytes(compiler, text):
+    assert compiler.compile(text).f(3) == 3
+
+
+def test_a_symbol_and_no_code(compiler):
+    assert list(compiler.compile('module asm "twin:"', language="llvm")) == []

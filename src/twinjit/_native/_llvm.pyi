@@ -384,9 +384,9 @@ class Library:
         What programs declare that import these names, and the library does not define.
         """
 
-    def import_into(self, bitcode: bytes, names: list[str], triple: str) -> tuple[bytes, list[str]]:
+    def import_into(self, bitcode: bytes, names: list[str], triple: str, imported: list[str]) -> tuple[bytes, list[str], list[str]]:
         """
-        Import functions into a program; return its bitcode, and which were imported.
+        Import functions into a program that has got what `imported` names of other libraries; return its bitcode, and which functions and variables were imported.
         """
 
     def open_all(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 __all__ = ["ImportDecision", "decision_trees"]
@@ -52,33 +52,33 @@ class ImportDecision:
 
     def to_json(self) -> dict[str, Any]:
         """Give what JSON can hold, by the names of the attributes."""
-        return {
-            "name": self.name,
-            "file": self.file,
-            "imported": self.imported,
-            "reason": self.reason,
-            "cost": self.cost,
-            "limit": self.limit,
-            "instructions": self.instructions,
-            "constant_bytes": self.constant_bytes,
-            "locals": self.locals,
-            "callees": [each.to_json() for each in self.callees],
-        }
+        whole: dict[str, Any] = {}
+        pending = [(self, whole)]  # no recursion: calls are as deep as a library has functions
+        while pending:
+            each, data = pending.pop()
+            data |= {field.name: getattr(each, field.name) for field in fields(each)}
+            below: list[dict[str, Any]] = [{} for _ in each.callees]
+            data["callees"] = below
+            pending += zip(each.callees, below, strict=True)
+        return whole
 
     def walk(self) -> Iterator[ImportDecision]:
         """Go through this decision and all below."""
-        pending = [self]
-        while pending:
-            each = pending.pop()
+        for _, each in self._levels():
             yield each
-            pending += reversed(each.callees)
 
-    def _lines(self, indent: str = "") -> Iterator[str]:
-        place = f" ({self.file})" if self.file else ""
-        verdict = "imported" if self.imported else "not imported"
-        yield f"{indent}{self.name}{place}: {verdict}: {self.reason}"
-        for callee in self.callees:
-            yield from callee._lines(indent + "  ")
+    def _levels(self) -> Iterator[tuple[int, ImportDecision]]:
+        pending = [(0, self)]
+        while pending:
+            depth, each = pending.pop()
+            yield depth, each
+            pending += ((depth + 1, callee) for callee in reversed(each.callees))
+
+    def _lines(self) -> Iterator[str]:
+        for depth, each in self._levels():
+            place = f" ({each.file})" if each.file else ""
+            verdict = "imported" if each.imported else "not imported"
+            yield f"{'  ' * depth}{each.name}{place}: {verdict}: {each.reason}"
 
 
 def decision_trees(told: Sequence[_Told]) -> list[ImportDecision]:

@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from twinjit._native import _llvm
 from twinjit.errors import ConfigError, LibraryError
@@ -51,13 +51,12 @@ class LibraryFiles:
             If a folder or an index cannot be read.
         """
         if isinstance(given, (str, os.PathLike)):
-            _check_path(given)
-            path = os.path.abspath(given)
+            path = os.path.abspath(_path_of(given))
             index = path if path.endswith(INDEX_ENDING) else path + INDEX_ENDING
             if index == path or (os.path.isdir(path) and os.path.isfile(index)):
                 return cls(tuple(_of_index(index)), index)
             return cls(tuple(_expand(path)))
-        several = [given] if isinstance(given, bytes) or not isinstance(given, Iterable) else given
+        several = list(given) if _is_listed(given) else [given]
         return cls(tuple(item for each in several for item in _expand(each)))
 
     def read(self) -> tuple[_llvm.BitcodeFiles, bytes | None]:
@@ -98,12 +97,15 @@ class LibraryFiles:
         return cls(tuple(items), data["index"])
 
 
-def _expand(given: Bitcode) -> Iterator[str | bytes]:
+def _is_listed(given: object) -> TypeGuard[Iterable[Bitcode]]:
+    return isinstance(given, Iterable) and not isinstance(given, (bytes, bytearray, memoryview))
+
+
+def _expand(given: object) -> Iterator[str | bytes]:
     if isinstance(given, bytes):
         yield given
         return
-    _check_path(given)
-    path = os.path.abspath(given)
+    path = os.path.abspath(_path_of(given))
     if not os.path.isdir(path):
         yield path
         return
@@ -115,7 +117,7 @@ def _expand(given: Bitcode) -> Iterator[str | bytes]:
     yield from found
 
 
-def _check_path(given: object) -> None:
+def _path_of(given: object) -> str | os.PathLike[str]:
     if not isinstance(given, (str, os.PathLike)):
         raise ConfigError(f"a library cannot be opened from {given!r:.200}; give paths or bytes")
     if isinstance(given, str) and ("{" in given or "\n" in given) and not os.path.exists(given):
@@ -123,6 +125,7 @@ def _check_path(given: object) -> None:
             f"a library is to be opened from {given!r:.200}, which is no path; give a program's "
             "text as bytes: text.encode()"
         )
+    return given
 
 
 def _of_index(index: str) -> Iterator[str]:

@@ -49,13 +49,17 @@ class Libraries:
     ) -> tuple[bytes, tuple[str, ...]]:
         """Import what libraries define, as `Library.import_into` does for one."""
         asked = self._asked(names)
-        functions: dict[str, None] = {}
+        functions: list[str] = []
+        variables: list[str] = []
         before = -1
-        while len(functions) != before:  # one may call what only another defines
-            before = len(functions)
+        while len(functions) + len(variables) != before:  # one may use what only another defines
+            before = len(functions) + len(variables)
             for library, wanted in asked:
-                bitcode, imported = library.import_into(bitcode, wanted, triple)
-                functions.update(dict.fromkeys(imported))
+                bitcode, *imported = library.import_among(
+                    bitcode, wanted, triple, functions + variables
+                )
+                functions += imported[0]
+                variables += imported[1]
             if len(asked) == 1:
                 break
         return bitcode, tuple(functions)

@@ -176,8 +176,8 @@ class Library:
         LibraryError
             If the library does not define it, or cannot be read.
         """
-        decision = decision_trees(self._native.explain([name]))[0]
-        if decision.file is None:
+        decision = decision_trees(self._native.explain([name]))[0] if _is_unicode(name) else None
+        if decision is None or decision.file is None:
             raise LibraryError(
                 f"the library defines no function {name!r} for others; its attribute functions "
                 "lists those that it does"
@@ -237,8 +237,28 @@ class Library:
         LibraryError
             As `digest` does, or if the library is for another machine.
         """
-        imported, functions = self._native.import_into(bitcode, list(names), triple)
-        return imported, tuple(functions)
+        imported, functions, _ = self.import_among(bitcode, names, triple, ())
+        return imported, functions
+
+    def import_among(
+        self, bitcode: bytes, names: Iterable[str], triple: str, before: Iterable[str]
+    ) -> tuple[bytes, tuple[str, ...], tuple[str, ...]]:
+        """Import functions as `import_into` does, beside what came from other libraries.
+
+        Parameters
+        ----------
+        before
+            The functions and variables that the program has got of others.
+
+        Returns
+        -------
+        bytes, tuple of str, tuple of str
+            The program's bitcode, and which functions and which variables it got.
+        """
+        imported, functions, variables = self._native.import_into(
+            bitcode, list(names), triple, list(before)
+        )
+        return imported, tuple(functions), tuple(variables)
 
     def to_plain(self) -> dict[str, Any]:
         """Give what JSON can hold and another process can open it by: paths, or the bytes."""
@@ -275,3 +295,12 @@ class Library:
                 "since it was opened; open it again, or from bytes"
             )
         return opened
+
+
+def _is_unicode(name: str) -> bool:
+    """Say whether a name can be one in bitcode: Python's strings may hold lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 from twinjit.errors import ConfigError
 
@@ -39,9 +41,9 @@ class ImportPolicy:
     constant_bytes: float = 32
 
     def __post_init__(self) -> None:
-        _check("max_instructions", self.max_instructions, self.max_instructions >= 0, "0 or more")
-        _check("decay", self.decay, 0 <= self.decay <= 1, "a number from 0 to 1")
-        _check("constant_bytes", self.constant_bytes, self.constant_bytes > 0, "more than 0")
+        _check("max_instructions", self.max_instructions, lambda value: value >= 0, "0 or more")
+        _check("decay", self.decay, lambda value: 0 <= value <= 1, "a number from 0 to 1")
+        _check("constant_bytes", self.constant_bytes, lambda value: value > 0, "more than 0")
 
     @property
     def limits(self) -> tuple[float, float, float]:
@@ -49,6 +51,7 @@ class ImportPolicy:
         return float(self.max_instructions), float(self.decay), float(self.constant_bytes)
 
 
-def _check(name: str, value: float, is_fit: bool, wanted: str) -> None:
-    if not is_fit or not math.isfinite(value):
+def _check(name: str, value: float, is_fit: Callable[[float], bool], wanted: str) -> None:
+    is_number = isinstance(value, Real)
+    if not is_number or not is_fit(value) or not math.isfinite(value):
         raise ConfigError(f"ImportPolicy.{name} is {value!r}; give {wanted}")
