@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -191,3 +192,18 @@ def test_a_program_dropped_before_it_is_optimised_is_freed() -> None:
     known = weakref.ref(tiering)
     del executable, function, tiering
     assert known() is None
+
+
+def test_a_gate_may_hold_its_program() -> None:
+    class Query:
+        def __init__(self) -> None:
+            options = TierUp(calls=2, gate=self.decides)
+            self.executable = Compiler(cache=False).compile(program(14), tier_up=options)
+            self.executable.g
+
+        def decides(self, candidate: Candidate) -> bool:
+            return False
+
+    gone = weakref.ref(Query())
+    gc.collect()
+    assert gone() is None

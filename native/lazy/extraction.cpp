@@ -1,5 +1,6 @@
 #include "lazy/extraction.h"
 
+#include "lazy/forwarding.h"
 #include "lazy/stub.h"
 #include "llvmir/debug_info.h"
 
@@ -87,6 +88,9 @@ void Extraction::addData(llvm::ArrayRef<const llvm::GlobalVariable *> variables)
 }
 
 void Extraction::addStub(const llvm::Function &function) {
+  problem = whyNoStub(function);
+  if (!problem.empty())
+    return;
   llvm::GlobalVariable *cell = makeLink(Link::Kind::Cell, function.getName());
   llvm::Function *stub = newFunction(function, llvm::GlobalValue::ExternalLinkage, kFunction);
   fillStub(*stub, *cell, function.isDeclaration() ? nullptr : &function);
@@ -145,8 +149,9 @@ void Extraction::declareFunction(const llvm::Function &function) {
 }
 
 llvm::Function *Extraction::makeStub(const llvm::Function &function) {
-  llvm::Function *stub =
-      newFunction(function, llvm::GlobalValue::InternalLinkage, names("lazy stub."));
+  if (std::string why = whyNoStub(function); !why.empty())
+    problem = why;
+  llvm::Function *stub = newFunction(function, linkageOfStub(function), names("lazy stub."));
   stubs.emplace_back(&function, stub);
   return stub;
 }

@@ -1,6 +1,7 @@
 #include "lazy/stub.h"
 
 #include "codegen/runtime.h"
+#include "lazy/forwarding.h"
 
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/DataLayout.h"
@@ -34,10 +35,10 @@ class StubBuilder {
 public:
   StubBuilder(llvm::Function &stub, llvm::GlobalVariable &cell, const llvm::Function *caller)
       : stub(stub), cell(cell), module(*stub.getParent()), context(module.getContext()),
-        attributes(formOf(context, stub.getAttributes(), stub.arg_size())) {
+        attributes(formOf(context, stub.getAttributes(), stub.arg_size())),
+        isInPlace(passesOnInPlace(stub)) {
     setUp(stub, caller);
-    cold = llvm::Function::Create(stub.getFunctionType(), llvm::Function::PrivateLinkage,
-                                  "lazy cold", module);
+    cold = llvm::Function::Create(stub.getFunctionType(), linkageOfStub(stub), "lazy cold", module);
     cold->setCallingConv(stub.getCallingConv());
     setUp(*cold, caller);
     cold->addFnAttr(llvm::Attribute::Cold);
@@ -89,7 +90,7 @@ private:
     llvm::CallInst *call = builder.CreateCall(stub.getFunctionType(), target, arguments);
     call->setCallingConv(stub.getCallingConv());
     call->setAttributes(attributes);
-    call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+    call->setTailCallKind(isInPlace ? llvm::CallInst::TCK_MustTail : llvm::CallInst::TCK_None);
     if (call->getType()->isVoidTy())
       builder.CreateRetVoid();
     else
@@ -118,6 +119,7 @@ private:
   llvm::Module &module;
   llvm::LLVMContext &context;
   const llvm::AttributeList attributes;
+  const bool isInPlace;
   llvm::Function *cold;
 };
 

@@ -275,6 +275,17 @@ def test_all_goes_with_its_holder(compiler) -> None:
     assert gone() is None
 
 
+def test_what_generates_may_hold_its_jit(compiler) -> None:
+    jit = Jit(compiler)
+    for name in "fg":
+        jit.define(name, "i64(i64)", lambda name=name, jit=jit: body(name, plus=len(jit)))
+    assert jit.f(1) == 3
+    gone = weakref.ref(jit)
+    del jit
+    gc.collect()
+    assert gone() is None
+
+
 def test_forked_children_go_on(jit) -> None:
     jit.add(body("g", plus=10))
     jit.define("f", "i64(i64)", lambda: body("f", "g"))
