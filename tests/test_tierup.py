@@ -199,7 +199,7 @@ def test_a_gate_may_hold_its_program() -> None:
         def __init__(self) -> None:
             options = TierUp(calls=2, gate=self.decides)
             self.executable = Compiler(cache=False).compile(program(14), tier_up=options)
-            self.executable.g
+            self.called = self.executable.g
 
         def decides(self, candidate: Candidate) -> bool:
             return False
@@ -207,3 +207,16 @@ def test_a_gate_may_hold_its_program() -> None:
     gone = weakref.ref(Query())
     gc.collect()
     assert gone() is None
+
+
+def test_an_interrupt_in_a_gate_ends_the_call() -> None:
+    def gate(candidate: Candidate) -> bool:
+        if candidate.calls:
+            raise KeyboardInterrupt
+        return False
+
+    executable = Compiler(cache=False).compile(program(15), tier_up=TierUp(calls=2, gate=gate))
+    assert executable.g(1) == 16
+    with pytest.raises(KeyboardInterrupt):
+        executable.g(1)
+    assert executable.g(1) == 16

@@ -137,8 +137,11 @@ PyObject *countedVectorcall(PyObject *self, PyObject *const *arguments, size_t f
   if (--function.replacing->callsLeft == 0) {
     function.vectorcall = vectorcall;
     Ref callback = std::move(function.replacing->onReached);
-    if (!Ref(PyObject_CallNoArgs(callback.get())))
+    if (!Ref(PyObject_CallNoArgs(callback.get()))) {
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) // an interrupt, which is no fault of anyone's
+        return nullptr;
       PyErr_WriteUnraisable(self); // no fault of this call's
+    }
   }
   return vectorcall(self, arguments, flaggedCount, keywords);
 }
@@ -296,7 +299,7 @@ PyMethodDef kMethods[] = {
     {"count_calls", countCalls, METH_VARARGS,
      "count_calls($self, calls, callback, /)\n--\n\n"
      "Call back, once and without arguments, before the last of so many calls from now on. What "
-     "the callback raises is unraisable."},
+     "the callback raises is unraisable, but for what is no Exception, which the call raises."},
     {"replace_code", replaceCode, METH_O,
      "replace_code($self, image, /)\n--\n\n"
      "Have later calls run the entry of another image, whose code takes and gives the same. The "

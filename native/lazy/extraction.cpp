@@ -31,6 +31,18 @@ llvm::Use *findAddress(llvm::Function &function) {
   return nullptr;
 }
 
+/// Give `to` the body and the attributes of `from`, but no linkage or visibility.
+void cloneInto(llvm::Function &to, const llvm::Function &from, llvm::ValueToValueMapTy &map) {
+  llvm::GlobalValue::LinkageTypes linkage = to.getLinkage();
+  to.setLinkage(llvm::GlobalValue::ExternalLinkage); // for now: what is local is never hidden
+  llvm::SmallVector<llvm::ReturnInst *> returns;
+  llvm::CloneFunctionInto(&to, &from, map, llvm::CloneFunctionChangeType::DifferentModule, returns);
+  to.setVisibility(llvm::GlobalValue::DefaultVisibility);
+  to.setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  to.setDSOLocal(false);
+  to.setLinkage(linkage); // says the rest
+}
+
 } // namespace
 
 std::string dataSymbol(size_t index) {
@@ -236,8 +248,7 @@ void Extraction::fillBodies() {
     auto argument = to->arg_begin();
     for (const llvm::Argument &each : from->args())
       map[&each] = &*argument++;
-    llvm::SmallVector<llvm::ReturnInst *> returns;
-    llvm::CloneFunctionInto(to, from, map, llvm::CloneFunctionChangeType::DifferentModule, returns);
+    cloneInto(*to, *from, map);
     for (llvm::Instruction &each : llvm::instructions(*to))
       each.setMetadata(llvm::LLVMContext::MD_callees, nullptr); // names functions of the whole
   }

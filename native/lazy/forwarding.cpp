@@ -84,6 +84,8 @@ bool isOrdinary(ID convention) {
 } // namespace
 
 bool passesOnInPlace(const llvm::Function &function) {
+  if (function.getAttributes().hasAttrSomewhere(llvm::Attribute::SwiftError))
+    return false; // travels back in a register
   return isOrdinary(function.getCallingConv()) && Registers().add(function.getReturnType());
 }
 

@@ -11,6 +11,12 @@
 namespace twinjit::lazy {
 namespace {
 
+/// Of a caller, what decides which registers arguments and results travel in. What is inlined
+/// without them takes them from the caller, too.
+constexpr llvm::StringLiteral kFormAttributes[] = {"target-cpu", "target-features",
+                                                   "min-legal-vector-width", "prefer-vector-width",
+                                                   "use-soft-float"};
+
 /// Of a result, what decides in which form it travels. All else is a promise.
 llvm::AttributeSet formOfResult(llvm::LLVMContext &context, llvm::AttributeSet all) {
   llvm::AttrBuilder kept(context);
@@ -63,7 +69,7 @@ private:
     function.setAttributes(attributes);
     if (!caller)
       return;
-    for (llvm::StringRef name : {"target-cpu", "target-features"})
+    for (llvm::StringRef name : kFormAttributes)
       if (llvm::Attribute attribute = caller->getFnAttribute(name); attribute.isValid())
         function.addFnAttr(attribute);
   }

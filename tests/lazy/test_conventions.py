@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 
+import numpy as np
 import pytest
 
 from tests.lazy.parts import Parts
+from twinjit._native import _llvm
 from twinjit.errors import UnsupportedProgramError
 
 I64 = ctypes.c_int64
@@ -32,10 +34,20 @@ _RESULTS = {
     ),
     "i64": ("%r = add i64 %s, 0", "%v = add i64 %w, 0"),
 }
-_CONVENTIONS = (
-    "ccc fastcc tailcc swiftcc swifttailcc coldcc preserve_mostcc preserve_allcc preserve_nonecc "
-    "win64cc x86_64_sysvcc x86_regcallcc"
-).split()
+_CONVENTIONS = [
+    "ccc",
+    "fastcc",
+    "tailcc",
+    "swiftcc",
+    "swifttailcc",
+    "coldcc",
+    "preserve_mostcc",
+    "preserve_allcc",
+    "preserve_nonecc",
+    "win64cc",
+    "x86_64_sysvcc",
+    "x86_regcallcc",
+]
 
 
 def program(convention: str, result: str, rest: str = "") -> str:
@@ -85,3 +97,44 @@ def test_variable_arguments_with_a_result_in_memory_are_refused() -> None:
     parts = Parts(program("ccc", "i256", ", ..."))
     with pytest.raises(UnsupportedProgramError, match="variable arguments of 'inner'"):
         parts.split.extract("outer", [])
+
+
+def test_errors_of_swift_arrive() -> None:
+    parts = Parts("""
+define i64 @outer(i64 %x) {
+  %e = alloca swifterror ptr
+  store ptr null, ptr %e
+  %r = call swiftcc i64 @inner(i64 %x, ptr swifterror %e)
+  %p = load ptr, ptr %e
+  %i = ptrtoint ptr %p to i64
+  %s = add i64 %r, %i
+  ret i64 %s
+}
+define swiftcc i64 @inner(i64 %x, ptr swifterror %e) {
+  store ptr inttoptr (i64 100 to ptr), ptr %e
+  ret i64 %x
+}
+""")
+    call = parts.native("outer", I64, I64)
+    assert [call(1), call(2)] == [101, 102]
+
+
+def test_vectors_that_are_passed_in_halves_arrive() -> None:
+    if "+avx512f," not in _llvm.host_target()[2] + ",":
+        pytest.skip("this machine has no AVX-512")
+    parts = Parts("""
+define void @outer(ptr %p) #0 {
+  %a = load <16 x float>, ptr %p, align 4
+  %r = call <16 x float> @inner(<16 x float> %a)
+  store <16 x float> %r, ptr %p, align 4
+  ret void
+}
+define <16 x float> @inner(<16 x float> %a) #0 {
+  %r = fadd <16 x float> %a, %a
+  ret <16 x float> %r
+}
+attributes #0 = { "min-legal-vector-width"="0" "prefer-vector-width"="256" }
+""")
+    memory = np.arange(16, dtype=np.float32)
+    parts.native("outer", None, ctypes.c_void_p)(memory.ctypes.data)
+    assert memory.tolist() == [2.0 * i for i in range(16)]

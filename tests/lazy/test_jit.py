@@ -347,6 +347,32 @@ for _ in range(4):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_calls_while_the_interpreter_ends_fail_or_are_right() -> None:
+    script = """
+import builtins, os, twinjit
+jit = twinjit.Jit(twinjit.Compiler(cache=False))
+jit.add("define i64 @g(i64 %x) { %r = add i64 %x, 5 ret i64 %r }")
+jit.add('''
+declare i64 @g(i64)
+define i64 @f(i64 %x, i1 %calls) { br i1 %calls, label %a, label %b
+a: %r = call i64 @g(i64 %x) ret i64 %r
+b: ret i64 7 }''')
+class Last:
+    def __init__(self):
+        self.call, self.tell = jit.f, os.write
+    def __del__(self):
+        try:
+            result = str(self.call(1, True))
+        except BaseException:
+            result = "raised"
+        self.tell(1, result.encode())
+assert jit.f(1, False) == 7
+builtins.last = Last()
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) in [(0, "raised"), (0, "6")], result.stderr
+
+
 def test_functions_import_from_libraries(compiler, tmp_path) -> None:
     def library(factor: int) -> twinjit.Library:
         text = f"define i64 @from_library(i64 %x) {{ %r = mul i64 %x, {factor} ret i64 %r }}"
