@@ -262,6 +262,7 @@ def test_what_cannot_be_split_is_refused() -> None:
 
 
 _RUN = "{i32, ptr, ptr}"
+_INIT = "{i32 1, ptr @f, ptr null}"
 
 
 @pytest.mark.parametrize(
@@ -269,7 +270,7 @@ _RUN = "{i32, ptr, ptr}"
     [
         ("@v = internal thread_local global i64 1", CompilationError, "'v' is thread-local"),
         (
-            f"@llvm.global_ctors = appending global [1 x {_RUN}] [{_RUN} {{i32 1, ptr @f, ptr null}}]",
+            f"@llvm.global_ctors = appending global [1 x {_RUN}] [{_RUN} {_INIT}]",
             CompilationError,
             "constructors",
         ),
