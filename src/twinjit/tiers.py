@@ -186,9 +186,13 @@ class Tiers:
     def forget(self, code: LoadedCode) -> None:
         """Drop code and its entry from all tiers; who holds it can go on using it."""
         self._memory.remove(code.identity)
-        self._memory.remove(code.artifact.key_digest)
+        self.forget_artifact(code.artifact.key_digest)
+
+    def forget_artifact(self, key_digest: bytes) -> None:
+        """Drop what is kept under a key from all tiers."""
+        self._memory.remove(key_digest)
         for _, store in self._stores:
-            store.remove(code.artifact.key_digest)
+            store.remove(key_digest)
 
     def clear_memory(self) -> None:
         """Let go of all that memory holds."""

@@ -331,6 +331,26 @@ def test_speculation_has_callees_ready(compiler) -> None:
     assert texts.asked == {"g": 1, "h": 1}
 
 
+def test_speculation_goes_on_after_what_ends_threads(compiler) -> None:
+    def leave() -> str:
+        raise SystemExit
+
+    jit = Jit(compiler, speculate=True)
+    jit.define("left", "i64(i64)", leave)
+    jit.define("right", "i64(i64)", lambda: body("right"))
+    for name in ("left", "right"):
+        jit.add(
+            f"declare i64 @{name}(i64) define i64 @calls_{name}(i64 %x, i1 %calls) {{ "
+            f"br i1 %calls, label %a, label %b "
+            f"a: %r = call i64 @{name}(i64 %x) ret i64 %r b: ret i64 7 }}"
+        )
+        assert jit[f"calls_{name}"](1, False) == 7
+    deadline = time.monotonic() + 60
+    while not jit.right.is_compiled and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert jit.right.is_compiled
+
+
 def test_an_interpreter_ends_while_threads_call() -> None:
     script = """
 import ctypes, threading, twinjit
@@ -371,6 +391,18 @@ builtins.last = Last()
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (result.returncode, result.stdout) in [(0, "raised"), (0, "6")], result.stderr
+
+
+def test_check_mode_compiles_hits_again(tmp_path) -> None:
+    settings = twinjit.Settings.load(check=True, check_hits=1.0)
+    tiers = []
+    for _ in range(2):
+        checking = twinjit.Compiler(cache=tmp_path, settings=settings)
+        executable = checking.compile(program(4), lazy=True)
+        assert executable.f3(1) == 3001
+        tiers.append((executable.report.compiled, executable.report.hits))
+        assert checking.stats()["checked"] == 1
+    assert tiers == [(1, {}), (0, {"disk": 1})]
 
 
 def test_functions_import_from_libraries(compiler, tmp_path) -> None:

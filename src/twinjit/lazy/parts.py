@@ -11,6 +11,7 @@ from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions
 from twinjit.constants import NO_CONSTANTS, Constants, LiftedConstant
 from twinjit.engine import Engine
+from twinjit.errors import ReproducibilityError
 from twinjit.report import Clock, Tier
 from twinjit.request import RequestHasher
 from twinjit.signature import Signature
@@ -83,6 +84,8 @@ class PartCompiler:
         ------
         CompilationError
             Or one of its subclasses, for one that cannot be compiled.
+        ReproducibilityError
+            In check mode, if compiling it again gave other code.
         """
         source = SourceBytes(bitcode, "<lazy function>", "llvm", libraries=libraries)
         stop = Stop()
@@ -97,10 +100,22 @@ class PartCompiler:
                     if found is None:
                         waits = outcome != "timed out"
                         found = self._find_by_key(request, subject, stop, waits=waits)
+            if found.tier != "compiled":
+                self._check_hit(found.artifact, subject)
         finally:
             subject.close()
         self._engine.counts.add_code(found.tier)
+        if "check" in clock.phases:
+            self._engine.counts.add("checked")
         return found
+
+    def _check_hit(self, artifact: Artifact, subject: Subject) -> None:
+        try:
+            subject.check_hit(artifact)
+        except ReproducibilityError:
+            # Which of the two is right cannot be told.
+            self._engine.tiers.forget_artifact(artifact.key_digest)
+            raise
 
     def _find_by_request(self, request: bytes, subject: Subject) -> Found | None:
         if self._engine.confirm == "always":
