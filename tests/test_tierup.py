@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -194,3 +195,31 @@ def test_a_program_dropped_before_it_is_optimised_is_freed() -> None:
     known = weakref.ref(tiering)
     del executable, function, tiering
     assert known() is None
+
+
+def test_a_gate_may_hold_its_program() -> None:
+    class Query:
+        def __init__(self) -> None:
+            options = TierUp(calls=2, gate=self.decides)
+            self.executable = Compiler(cache=False).compile(program(14), tier_up=options)
+            self.called = self.executable.g
+
+        def decides(self, candidate: Candidate) -> bool:
+            return False
+
+    gone = weakref.ref(Query())
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_interrupt_in_a_gate_ends_the_call() -> None:
+    def gate(candidate: Candidate) -> bool:
+        if candidate.calls:
+            raise KeyboardInterrupt
+        return False
+
+    executable = Compiler(cache=False).compile(program(15), tier_up=TierUp(calls=2, gate=gate))
+    assert executable.g(1) == 16
+    with pytest.raises(KeyboardInterrupt):
+        executable.g(1)
+    assert executable.g(1) == 16

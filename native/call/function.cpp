@@ -137,8 +137,11 @@ PyObject *countedVectorcall(PyObject *self, PyObject *const *arguments, size_t f
   if (--function.replacing->callsLeft == 0) {
     function.vectorcall = vectorcall;
     Ref callback = std::move(function.replacing->onReached);
-    if (!Ref(PyObject_CallNoArgs(callback.get())))
+    if (!Ref(PyObject_CallNoArgs(callback.get()))) {
+      if (!PyErr_ExceptionMatches(PyExc_Exception)) // an interrupt, which is no fault of anyone's
+        return nullptr;
       PyErr_WriteUnraisable(self); // no fault of this call's
+    }
   }
   return vectorcall(self, arguments, flaggedCount, keywords);
 }
@@ -195,7 +198,23 @@ PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
   return nullptr;
 }
 
+/// Whatever refers back to the function does so through Python's objects, which can let go of it;
+/// until the function itself is gone it needs what it has.
+int traverse(PyObject *self, visitproc visit, void *arg) {
+  const FunctionObject &function = functionOf(self);
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(function.image);
+  Py_VISIT(function.keeps);
+  if (!function.replacing)
+    return 0;
+  Py_VISIT(function.replacing->onReached.get());
+  for (const FormerCode &each : function.replacing->former)
+    Py_VISIT(each.image.get());
+  return 0;
+}
+
 void destroy(PyObject *self) {
+  PyObject_GC_UnTrack(self);
   auto *function = reinterpret_cast<FunctionObject *>(self);
   PyTypeObject *type = Py_TYPE(self);
   if (function->weakReferences)
@@ -280,7 +299,7 @@ PyMethodDef kMethods[] = {
     {"count_calls", countCalls, METH_VARARGS,
      "count_calls($self, calls, callback, /)\n--\n\n"
      "Call back, once and without arguments, before the last of so many calls from now on. What "
-     "the callback raises is unraisable; it must not hold the function, which would leak."},
+     "the callback raises is unraisable, but for what is no Exception, which the call raises."},
     {"replace_code", replaceCode, METH_O,
      "replace_code($self, image, /)\n--\n\n"
      "Have later calls run the entry of another image, whose code takes and gives the same. The "
@@ -305,7 +324,7 @@ arguments, results
 slots
     What ``emit`` returned for the entry: the slots that its arguments and results take.
 keeps
-    Kept alive as well: what the image is linked to. Must not refer to the function.
+    Kept alive as well: what the image is linked to.
 entry
     The entry given to ``load``, where that is not ``name``.
 
@@ -323,6 +342,7 @@ Ref makeFunctionType() {
   PyType_Slot slots[] = {
       {Py_tp_new, reinterpret_cast<void *>(create)},
       {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
+      {Py_tp_traverse, reinterpret_cast<void *>(traverse)},
       {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
       {Py_tp_repr, reinterpret_cast<void *>(represent)},
       {Py_tp_getset, kAttributes},
@@ -332,7 +352,8 @@ Ref makeFunctionType() {
       {0, nullptr},
   };
   PyType_Spec spec = {"twinjit._native._llvm.Function", sizeof(FunctionObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_IMMUTABLETYPE,
                       slots};
   return Ref(PyType_FromSpec(&spec));
 }

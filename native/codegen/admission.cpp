@@ -122,6 +122,14 @@ std::string whyUnlinkable(llvm::StringRef object) {
   return why;
 }
 
+std::string whyVariablesRefused(const llvm::Module &module) {
+  std::string why;
+  for (const llvm::GlobalVariable &variable : module.globals())
+    if (why = whyRefused(variable); !why.empty())
+      return why;
+  return why;
+}
+
 std::string whyRefused(const llvm::Module &module) {
   std::string why;
   if (!module.ifunc_empty())
@@ -129,9 +137,8 @@ std::string whyRefused(const llvm::Module &module) {
   for (const llvm::GlobalObject &object : module.global_objects())
     if (why = whyRefused(object); !why.empty())
       return why;
-  for (const llvm::GlobalVariable &variable : module.globals())
-    if (why = whyRefused(variable); !why.empty())
-      return why;
+  if (why = whyVariablesRefused(module); !why.empty())
+    return why;
   for (const llvm::Function &function : module)
     if (why = whyRefused(function); !why.empty())
       return why;

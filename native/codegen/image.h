@@ -41,8 +41,8 @@ public:
   /// Mapped memory in bytes: whole pages. Includes the constants that it was linked to.
   size_t size() const;
 
-  /// Whether the code can stop itself through the runtime (runtime.h), or call lazy functions, whose
-  /// compilation may fail: its callers then need a FailureFrame.
+  /// Whether the code can stop itself through the runtime (runtime.h), or call lazy functions,
+  /// whose compilation may fail: its callers then need a FailureFrame.
   bool canFail() const { return fails; }
 
   /// What went wrong when perf was told of the code; empty for nothing, or no more than before.

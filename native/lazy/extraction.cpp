@@ -1,5 +1,6 @@
 #include "lazy/extraction.h"
 
+#include "lazy/forwarding.h"
 #include "lazy/stub.h"
 #include "llvmir/debug_info.h"
 
@@ -28,6 +29,18 @@ llvm::Use *findAddress(llvm::Function &function) {
     if (!isCall(use, function) && !llvm::isa<llvm::BlockAddress>(use.getUser()))
       return &use;
   return nullptr;
+}
+
+/// Give `to` the body and the attributes of `from`, but no linkage or visibility.
+void cloneInto(llvm::Function &to, const llvm::Function &from, llvm::ValueToValueMapTy &map) {
+  llvm::GlobalValue::LinkageTypes linkage = to.getLinkage();
+  to.setLinkage(llvm::GlobalValue::ExternalLinkage); // for now: what is local is never hidden
+  llvm::SmallVector<llvm::ReturnInst *> returns;
+  llvm::CloneFunctionInto(&to, &from, map, llvm::CloneFunctionChangeType::DifferentModule, returns);
+  to.setVisibility(llvm::GlobalValue::DefaultVisibility);
+  to.setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  to.setDSOLocal(false);
+  to.setLinkage(linkage); // says the rest
 }
 
 } // namespace
@@ -87,6 +100,9 @@ void Extraction::addData(llvm::ArrayRef<const llvm::GlobalVariable *> variables)
 }
 
 void Extraction::addStub(const llvm::Function &function) {
+  problem = whyNoStub(function);
+  if (!problem.empty())
+    return;
   llvm::GlobalVariable *cell = makeLink(Link::Kind::Cell, function.getName());
   llvm::Function *stub = newFunction(function, llvm::GlobalValue::ExternalLinkage, kFunction);
   fillStub(*stub, *cell, function.isDeclaration() ? nullptr : &function);
@@ -145,8 +161,9 @@ void Extraction::declareFunction(const llvm::Function &function) {
 }
 
 llvm::Function *Extraction::makeStub(const llvm::Function &function) {
-  llvm::Function *stub =
-      newFunction(function, llvm::GlobalValue::InternalLinkage, names("lazy stub."));
+  if (std::string why = whyNoStub(function); !why.empty())
+    problem = why;
+  llvm::Function *stub = newFunction(function, linkageOfStub(function), names("lazy stub."));
   stubs.emplace_back(&function, stub);
   return stub;
 }
@@ -231,8 +248,7 @@ void Extraction::fillBodies() {
     auto argument = to->arg_begin();
     for (const llvm::Argument &each : from->args())
       map[&each] = &*argument++;
-    llvm::SmallVector<llvm::ReturnInst *> returns;
-    llvm::CloneFunctionInto(to, from, map, llvm::CloneFunctionChangeType::DifferentModule, returns);
+    cloneInto(*to, *from, map);
     for (llvm::Instruction &each : llvm::instructions(*to))
       each.setMetadata(llvm::LLVMContext::MD_callees, nullptr); // names functions of the whole
   }

@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <optional>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace twinjit::lazy {
 namespace {
@@ -23,6 +25,13 @@ bool isEnding() {
 #else
   return !Py_IsInitialized() || _Py_IsFinalizing();
 #endif
+}
+
+/// Whether this thread can run Python. While the interpreter ends, the main thread can, which as a
+/// rule is who ends it: objects that go then may call functions.
+bool canAskPython() {
+  return !isEnding() ||
+         (syscall(SYS_gettid) == getpid() && PyGILState_GetThisThreadState() != nullptr);
 }
 
 /// Do what may want the GIL while the interpreter ends, which then ends the thread, or has it sleep
@@ -113,7 +122,7 @@ thread_local Noted noted;
 void *resolve(Cell *cell) {
   if (void *address = cell->target.load(std::memory_order_acquire))
     return address;
-  if (isEnding())
+  if (!canAskPython())
     return nullptr;
   int error = errno; // the program's
   FailureFrame *frame = FailureFrame::landing();

@@ -1,5 +1,6 @@
 #include "lazy/split.h"
 
+#include "codegen/admission.h"
 #include "lazy/extraction.h"
 #include "llvmir/debug_info.h"
 
@@ -28,12 +29,24 @@ Failure unknown(llvm::StringRef name) {
   return {Kind::Unsupported, "the program defines no function '" + name.str() + "'"};
 }
 
+/// What no function's part would show.
+std::optional<Failure> refuse(const llvm::Module &module) {
+  if (std::string why = whyVariablesRefused(module); !why.empty())
+    return Failure{Kind::Emission, why};
+  if (!module.getModuleInlineAsm().empty())
+    return Failure{Kind::Unsupported, "the program cannot be compiled function by function: its "
+                                      "module assembly belongs to no function"};
+  return std::nullopt;
+}
+
 } // namespace
 
 Outcome<std::shared_ptr<Split>> Split::parse(llvm::StringRef source, llvm::StringRef name) {
   auto module = llvmir::OwnModule::parse(source, name);
   if (!module)
     return module.failure();
+  if (auto failure = refuse((*module)->get()))
+    return *failure;
   (*module)->onItsStack([&] {
     llvmir::dropDebugInfo((*module)->change());
     nameAll((*module)->change());

@@ -1,6 +1,7 @@
 #include "lazy/stub.h"
 
 #include "codegen/runtime.h"
+#include "lazy/forwarding.h"
 
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/DataLayout.h"
@@ -9,6 +10,12 @@
 
 namespace twinjit::lazy {
 namespace {
+
+/// Of a caller, what decides which registers arguments and results travel in. What is inlined
+/// without them takes them from the caller, too.
+constexpr llvm::StringLiteral kFormAttributes[] = {"target-cpu", "target-features",
+                                                   "min-legal-vector-width", "prefer-vector-width",
+                                                   "use-soft-float"};
 
 /// Of a result, what decides in which form it travels. All else is a promise.
 llvm::AttributeSet formOfResult(llvm::LLVMContext &context, llvm::AttributeSet all) {
@@ -34,10 +41,10 @@ class StubBuilder {
 public:
   StubBuilder(llvm::Function &stub, llvm::GlobalVariable &cell, const llvm::Function *caller)
       : stub(stub), cell(cell), module(*stub.getParent()), context(module.getContext()),
-        attributes(formOf(context, stub.getAttributes(), stub.arg_size())) {
+        attributes(formOf(context, stub.getAttributes(), stub.arg_size())),
+        isInPlace(passesOnInPlace(stub)) {
     setUp(stub, caller);
-    cold = llvm::Function::Create(stub.getFunctionType(), llvm::Function::PrivateLinkage,
-                                  "lazy cold", module);
+    cold = llvm::Function::Create(stub.getFunctionType(), linkageOfStub(stub), "lazy cold", module);
     cold->setCallingConv(stub.getCallingConv());
     setUp(*cold, caller);
     cold->addFnAttr(llvm::Attribute::Cold);
@@ -62,7 +69,7 @@ private:
     function.setAttributes(attributes);
     if (!caller)
       return;
-    for (llvm::StringRef name : {"target-cpu", "target-features"})
+    for (llvm::StringRef name : kFormAttributes)
       if (llvm::Attribute attribute = caller->getFnAttribute(name); attribute.isValid())
         function.addFnAttr(attribute);
   }
@@ -89,7 +96,7 @@ private:
     llvm::CallInst *call = builder.CreateCall(stub.getFunctionType(), target, arguments);
     call->setCallingConv(stub.getCallingConv());
     call->setAttributes(attributes);
-    call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+    call->setTailCallKind(isInPlace ? llvm::CallInst::TCK_MustTail : llvm::CallInst::TCK_None);
     if (call->getType()->isVoidTy())
       builder.CreateRetVoid();
     else
@@ -118,6 +125,7 @@ private:
   llvm::Module &module;
   llvm::LLVMContext &context;
   const llvm::AttributeList attributes;
+  const bool isInPlace;
   llvm::Function *cold;
 };
 

@@ -16,8 +16,9 @@ namespace twinjit::lazy {
 ///                else:      return zero
 ///
 /// In IR, so that the code generator keeps all arguments where they are, whatever registers and
-/// stack they take, and both paths have the calling convention of the function. `caller` says for
-/// which CPU the code is, or null for the module's.
+/// stack they take, and both paths have the calling convention of the function. Where `musttail`
+/// is none of what LLVM can do (forwarding.h), they are calls. `caller` says for which CPU the code
+/// is, or null for the module's. There must be no whyNoStub().
 ///
 /// Zero is what a caller gets to which no error can be raised (resolver.h): null and 0, and a
 /// struct of them in memory that the caller gives for the result. Attributes that rule them out are

@@ -6,8 +6,6 @@ import ctypes
 import gc
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -292,6 +290,17 @@ def test_all_goes_with_its_holder(compiler) -> None:
     assert gone() is None
 
 
+def test_what_generates_may_hold_its_jit(compiler) -> None:
+    jit = Jit(compiler)
+    for name in "fg":
+        jit.define(name, "i64(i64)", lambda name=name, jit=jit: body(name, plus=len(jit)))
+    assert jit.f(1) == 3
+    gone = weakref.ref(jit)
+    del jit
+    gc.collect()
+    assert gone() is None
+
+
 def test_forked_children_go_on(jit) -> None:
     jit.add(body("g", plus=10))
     jit.define("f", "i64(i64)", lambda: body("f", "g"))
@@ -337,20 +346,24 @@ def test_speculation_has_callees_ready(compiler) -> None:
     assert texts.asked == {"g": 1, "h": 1}
 
 
-def test_an_interpreter_ends_while_threads_call() -> None:
-    script = """
-import ctypes, threading, twinjit
-jit = twinjit.Jit(twinjit.Compiler(cache=False))
-jit.define("f", "i64(i64)", lambda: "define i64 @f(i64 %x) { ret i64 %x }")
-call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(jit.address("f"))
-def work():
-    while True:
-        call(1)
-for _ in range(4):
-    threading.Thread(target=work, daemon=True).start()
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_speculation_goes_on_after_what_ends_threads(compiler) -> None:
+    def leave() -> str:
+        raise SystemExit
+
+    jit = Jit(compiler, speculate=True)
+    jit.define("left", "i64(i64)", leave)
+    jit.define("right", "i64(i64)", lambda: body("right"))
+    for name in ("left", "right"):
+        jit.add(
+            f"declare i64 @{name}(i64) define i64 @calls_{name}(i64 %x, i1 %calls) {{ "
+            f"br i1 %calls, label %a, label %b "
+            f"a: %r = call i64 @{name}(i64 %x) ret i64 %r b: ret i64 7 }}"
+        )
+        assert jit[f"calls_{name}"](1, False) == 7
+    deadline = time.monotonic() + 60
+    while not jit.right.is_compiled and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert jit.right.is_compiled
 
 
 def test_functions_import_from_libraries(compiler, tmp_path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.lazy.parts import Parts
 from tests.threads import at_once
 from twinjit._native import _llvm
-from twinjit.errors import UnsupportedProgramError
+from twinjit.errors import CompilationError, UnsupportedProgramError
 
 I64 = ctypes.c_int64
 CHAIN = """
@@ -236,10 +236,16 @@ def test_functions_that_are_equal_but_for_names_have_equal_parts() -> None:
     assert ours.extract("third", [])[0] != split.extract("second", [])[0]
 
 
-def test_functions_to_be_inlined_go_along() -> None:
-    parts = Parts("""
-define i64 @outer(i64 %x) { %r = call i64 @inner(i64 %x) ret i64 %r }
-define internal i64 @inner(i64 %x) alwaysinline { %r = add i64 %x, 1 ret i64 %r }
+@pytest.mark.parametrize(
+    "linkage", ["internal", "", "hidden", "protected", "linkonce_odr", "weak", "dso_local"]
+)
+def test_functions_to_be_inlined_go_along(linkage: str) -> None:
+    parts = Parts(f"""
+define {linkage.replace("internal", "")} i64 @outer(i64 %x) {{
+  %r = call i64 @inner(i64 %x)
+  ret i64 %r
+}}
+define {linkage} i64 @inner(i64 %x) alwaysinline {{ %r = add i64 %x, 1 ret i64 %r }}
 """)
     assert parts.native("outer", I64, I64)(1) == 2
     assert parts.compiled == {"outer": 1}
@@ -253,6 +259,27 @@ def test_what_cannot_be_split_is_refused() -> None:
     )
     with pytest.raises(UnsupportedProgramError, match="indirect function 'f'"):
         split.extract("h", [])
+
+
+_RUN = "{i32, ptr, ptr}"
+_INIT = "{i32 1, ptr @f, ptr null}"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("@v = internal thread_local global i64 1", CompilationError, "'v' is thread-local"),
+        (
+            f"@llvm.global_ctors = appending global [1 x {_RUN}] [{_RUN} {_INIT}]",
+            CompilationError,
+            "constructors",
+        ),
+        ('module asm "nop"', UnsupportedProgramError, "module assembly"),
+    ],
+)
+def test_what_belongs_to_no_function_is_refused(text: str, error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        _llvm.split(f"{text}\ndefine void @f() {{ ret void }}".encode(), "test.ll")
 
 
 def test_threads_that_race_compile_nothing_twice() -> None:

@@ -176,7 +176,7 @@ class Function:
     slots
         What ``emit`` returned for the entry: the slots that its arguments and results take.
     keeps
-        Kept alive as well: what the image is linked to. Must not refer to the function.
+        Kept alive as well: what the image is linked to.
     entry
         The entry given to ``load``, where that is not ``name``.
 

@@ -28,10 +28,13 @@ def generate(
     ------
     GenerationError
         If it raises an Exception, which is the cause then, or gives what does not define `name`
-        with that type. Other exceptions (KeyboardInterrupt) are not the function's.
+        with that type. Other exceptions (KeyboardInterrupt) are not the function's, nor is what
+        lies in where it was called from (MemoryError, RecursionError).
     """
     try:
         program = generator()
+    except (MemoryError, RecursionError):
+        raise
     except Exception as error:
         raise GenerationError(
             f"generating {name!r} raised {type(error).__name__}: {error}"

@@ -102,5 +102,6 @@ class _Speculation:
 
 
 def _try_to_compile(group: Group, member: Member) -> None:
-    with suppress(Exception):  # whoever calls the function is told
+    # Whoever calls the function is told; a SystemExit of what generates it would end the thread.
+    with suppress(BaseException):
         group.compile(member)
