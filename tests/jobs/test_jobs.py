@@ -297,13 +297,18 @@ def test_close_in_a_callback_of_a_late_future_does_not_wait(desk):
     """Nor does it end what the others use before they have ended."""
     (running,) = desk.occupy()
     calls = []
-    closing, late = desk.submit("a", timeout=0.001), desk.submit("b", timeout=0.05)
+    # Were it late before it has its callback, that would run in this thread, and wait.
+    rescue = threading.Timer(PATIENCE, desk.leave.set)
+    rescue.daemon = True
+    rescue.start()
+    closing, late = desk.submit("a", timeout=0.5), desk.submit("b", timeout=0.6)
     closing.add_done_callback(
         lambda _: desk.jobs.close(cancel=False, then=lambda: calls.append(running.done()))
     )
     assert isinstance(late.exception(PATIENCE), CompilationTimeoutError)
     assert not running.done()
     assert calls == []
+    rescue.cancel()
     desk.leave.set()
     wait_for(lambda: calls)
     assert calls == [True]
