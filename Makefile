@@ -1,7 +1,8 @@
 # make demo   set everything up and run the PyTorch graphs cold and warm
 # make test   set everything up and run the tests
 # make test-checked
-#             the tests in check mode: everything is compiled twice, and each hit again
+#             the tests in check mode: everything is compiled twice, and each hit again; CHECKED
+#             says which, all by default
 # make test-bundles
 #             the tests with programs of other builds of MLIR, and with Ray, all of which it installs
 # make lint   formatting, lint, types, and the import contract
@@ -22,7 +23,7 @@ test: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(AT_ONCE)
 
 test-checked: $(VENV)/installed-test
-	TWINJIT_CHECK=1 TWINJIT_CHECK_HITS=1 $(BIN)/python -m pytest $(AT_ONCE)
+	TWINJIT_CHECK=1 TWINJIT_CHECK_HITS=1 $(BIN)/python -m pytest $(AT_ONCE) $(CHECKED)
 
 test-bundles: $(VENV)/installed-test
 	$(BIN)/python -m pip install --quiet --group bundles

@@ -230,7 +230,7 @@ def test_the_log(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     assert not caplog.records
 
 
-def test_logging_is_the_applications(tmp_path: Path) -> None:
+def test_logging_is_the_applications(tmp_path: Path, hits_unchecked: None) -> None:
     script = (
         "import sys, twinjit; twinjit.Compiler(cache=sys.argv[1]).compile(sys.argv[2]);"
         "print('logging' in sys.modules)"

@@ -237,7 +237,7 @@ def check_refusals(compiler: twinjit.Compiler, known: twinjit.Executable) -> Non
     assert status_of(fork(lambda: compiler.compile(adds(3)))) == REFUSED
 
 
-def test_what_a_long_compilation_left_is_refused_in_the_child_alone(compiler):
+def test_what_a_long_compilation_left_is_refused_in_the_child_alone(hits_unchecked, compiler):
     compiler.compile(STORED)
     known = compiler.compile(adds(1))
 
