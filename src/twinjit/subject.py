@@ -11,12 +11,13 @@ from twinjit._native._llvm import note_phase
 from twinjit.artifact import Artifact
 from twinjit.build import BuildOptions, build_artifact
 from twinjit.confirmation import Verdict
-from twinjit.constants import NO_CONSTANTS, Constants
+from twinjit.constants import Constants
 from twinjit.errors import TwinjitError, UnfingerprintableError
 from twinjit.key import Key
 from twinjit.lazily import lazily
 from twinjit.llvm_subject import LlvmSubject
-from twinjit.lowering import Imports, ResolvedPipeline, resolve_pipeline
+from twinjit.lowering import ResolvedPipeline, resolve_pipeline
+from twinjit.own_subject import OwnSubject
 from twinjit.policy import Policy
 from twinjit.report import Clock
 from twinjit.source import CapturedModule, LiveModule, Source, SourceBytes
@@ -155,49 +156,13 @@ def open_local(
     return LocalSubject(source, clock, stop, options)
 
 
-class LocalSubject:
+class LocalSubject(OwnSubject["_mlir.Program"]):
     """An MLIR program that is read and compiled in the calling thread; see `Subject`."""
-
-    def __init__(self, source: Source, clock: Clock, stop: Stop, options: BuildOptions) -> None:
-        self.source = source
-        self._clock = clock
-        self._stop = stop
-        self._options = options
-
-    @lazily
-    def program(self) -> _mlir.Program:
-        """In a private context. Compiling consumes it."""
-        self._stop.check()
-        load_mlir(self._clock)
-        note_phase("parse")
-        parsed = reader.read_to_compile(self.source, self._stop)
-        self._clock.lap("parse")
-        self._stop.check()
-        return parsed
-
-    @lazily
-    def fingerprint(self) -> bytes | None:
-        """None for a program that has none."""
-        return self._identity[0]
-
-    @property
-    def why_unknown(self) -> str:
-        """Why it has no fingerprint."""
-        return self._identity[1]
 
     @lazily
     def resolved(self) -> ResolvedPipeline:
         """The pipeline that it gets."""
         return resolve_pipeline(self._options.pipeline, self.program)
-
-    @lazily
-    def imports(self) -> bytes | None:
-        """Digest of what can be imported into it."""
-        return self._imports.digest() if self._imports else None
-
-    def constants(self) -> Constants:
-        """Return the large constants that the policy takes for parameters."""
-        return self._constants
 
     def judge(self, artifact: Artifact) -> Verdict:
         """Say whether an artifact is of this very program."""
@@ -220,41 +185,21 @@ class LocalSubject:
                 return self.source.data
             raise
 
-    def check_hit(self, artifact: Artifact) -> None:
-        """Do nothing: that is for those of `checking`."""
+    def _load(self) -> None:
+        load_mlir(self._clock)
 
-    def close(self) -> None:
-        """Let go of the program."""
-        self.__dict__.pop("program", None)
+    def _parse(self) -> _mlir.Program:
+        return reader.read_to_compile(self.source, self._stop)
 
-    @lazily
-    def _imports(self) -> Imports | None:
-        libraries = self.source.options.libraries
-        return Imports(libraries, tuple(self.program.declarations())) if libraries else None
-
-    @lazily
-    def _identity(self) -> tuple[bytes | None, str]:
+    def _find_fingerprint(self) -> bytes:
         from twinjit._native import _mlir
 
-        program = self.program
-        note_phase("fingerprint")
-        policy = self._options.policy.text
-        try:
-            return _mlir.fingerprint(program, policy, stop=self._stop), ""
-        except UnfingerprintableError as error:
-            return None, error.message
-        finally:
-            self._clock.lap("fingerprint")
+        return _mlir.fingerprint(self.program, self._options.policy.text, stop=self._stop)
 
-    @lazily
-    def _constants(self) -> Constants:
-        policy = self._options.policy
-        if policy.constants != "lift":
-            return NO_CONSTANTS
+    def _find_constants(self) -> list[tuple[str, bytes]]:
         from twinjit._native import _mlir
 
-        found = _mlir.constants(self.program, policy.text, self._stop)
-        return Constants(tuple(type_ for type_, _ in found), tuple(data for _, data in found))
+        return _mlir.constants(self.program, self._options.policy.text, self._stop)
 
 
 def key_of(subject: Subject, options: BuildOptions) -> Key:
