@@ -14,7 +14,7 @@ from twinjit.errors import CompilationTimeoutError
 from twinjit.forks import fork_lock, start_anew_in_children
 from twinjit.jobs.future import CompileFuture
 
-__all__ = ["DEADLINES", "Deadlines"]
+__all__ = ["DEADLINES", "Deadlines", "too_late"]
 
 _LONGEST_WAIT = 3600.0  # seconds; the system takes no waits of many years
 
@@ -129,11 +129,14 @@ def _fail_late(waiting: list[_Entry]) -> None:
     while waiting and waiting[0][0] <= monotonic():
         _, _, seconds, reference = heappop(waiting)
         if future := reference():
-            future.settle(
-                CompilationTimeoutError(
-                    f"the compilation did not end within {seconds:g} s and was stopped"
-                )
-            )
+            future.settle(too_late(seconds))
+
+
+def too_late(seconds: float) -> CompilationTimeoutError:
+    """Make the error of a future that had so many seconds."""
+    return CompilationTimeoutError(
+        f"the compilation did not end within {seconds:g} s and was stopped"
+    )
 
 
 DEADLINES = Deadlines()

@@ -12,7 +12,7 @@ from time import monotonic
 from twinjit.errors import ExecutorError, ForkError
 from twinjit.executable import Executable
 from twinjit.forks import fork_lock, start_anew_in_children
-from twinjit.jobs.deadlines import DEADLINES
+from twinjit.jobs.deadlines import DEADLINES, too_late
 from twinjit.jobs.future import CompileFuture, own_copy
 from twinjit.jobs.pool import Pool
 from twinjit.program_options import ProgramOptions
@@ -112,6 +112,9 @@ class Jobs:
                 job = self._find(source, request)
                 future = CompileFuture(job)
                 job.futures.append(future)
+            if seconds is not None and seconds <= 0:  # whatever is ready already
+                future.settle(too_late(seconds))
+                return future
             self._queue(job, priority)
             if seconds is not None:
                 DEADLINES.add(future, monotonic() + seconds, seconds)
