@@ -55,8 +55,8 @@ def test_a_child_does_not_wait_for_an_import_of_its_parent(backend: str, package
     assert subprocess.run(command, timeout=100).returncode == 0
 
 
-def run_script(script: str) -> None:
-    command = [sys.executable, "-W", "error", "-c", script]
+def run_script(script: str, warnings: str = "error") -> None:
+    command = [sys.executable, "-W", warnings, "-c", script]
     ended = subprocess.run(command, timeout=100, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
 
@@ -124,3 +124,72 @@ sys.meta_path.insert(0, Finder())
 def test_an_import_that_closes_a_circle_is_tried_again() -> None:
     compiled = "assert twinjit.Compiler(cache=False).compile('func.func @f() { return }').f"
     run_script(f"{REFUSED.format(refusals=3)}{compiled}\nassert refusals == 0")
+
+
+# A late import registers to have its lock taken before forks, and then takes it, like `logging`.
+LOCKING = """
+import os, threading, time
+from twinjit.forks import held_off
+
+registering = os.register_at_fork
+registered = threading.Event()
+
+def load():
+    lock = threading.RLock()
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
+    registered.set()
+    time.sleep(0.5)  # for the fork to come in between
+    with lock:
+        pass
+
+def late():
+    with held_off():
+        load()
+
+thread = threading.Thread(target=late)
+thread.start()
+registered.wait()
+child = os.fork()
+if child == 0:
+    with held_off():
+        os._exit(0)
+thread.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert os.register_at_fork is registering, "put back"
+"""
+
+
+def test_a_fork_goes_with_an_import_whose_locks_forks_take() -> None:
+    run_script(LOCKING, warnings="ignore")
+
+
+# Loaded after Twinjit by the user, and used by a late import.
+LOGGING = """
+import os, threading, time
+from twinjit.forks import held_off
+import logging
+
+inside = threading.Event()
+
+def late():
+    with held_off():
+        inside.set()
+        time.sleep(0.5)
+        logging.getLogger("late")
+
+thread = threading.Thread(target=late)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    with held_off():
+        os._exit(0)
+thread.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+def test_a_fork_goes_with_an_import_that_logs() -> None:
+    run_script(LOGGING, warnings="ignore")

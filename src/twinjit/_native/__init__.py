@@ -9,11 +9,9 @@ def __getattr__(name: str) -> object:
     """Import `_mlir` when it is first asked for."""
     if name != "_mlir":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from twinjit._native.gate import close_gate_first, held_off
+    from twinjit._native.gate import held_off
 
     with held_off():
-        # MLIR's bindings, which the first compilation imports, log something then; and logging
-        # takes its lock before forks.
+        # MLIR's bindings, which the first compilation imports, log something then.
         importlib.import_module("logging")
-        close_gate_first()
         return importlib.import_module("twinjit._native._mlir")
