@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+
 import pytest
 from hypothesis import settings
 
@@ -10,6 +13,9 @@ import twinjit
 # How long an example takes says more of what else the machine does.
 settings.register_profile("twinjit", deadline=None)
 settings.load_profile("twinjit")
+
+# Garbage of other tests may be contexts whose threads a child does not have, and would wait for.
+os.register_at_fork(after_in_child=gc.disable)
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 import threading
+import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -17,6 +21,7 @@ from tests.threads import at_once
 from twinjit.errors import (
     CompilationTimeoutError,
     ContextError,
+    ForkError,
     PipelineError,
     VerificationError,
 )
@@ -92,7 +97,7 @@ def refusal(work: Callable[[], object]) -> ContextError | None:
 def until_refused(work: Callable[[], object]) -> ContextError:
     """Try until the other thread has begun."""
     while not (error := refusal(work)):
-        pass
+        time.sleep(0.01)  # else it could be this that refuses the other, again and again
     return error
 
 
@@ -194,6 +199,32 @@ def test_one_module_twice_is_refused() -> None:
         twinjit.fingerprint(other)
     twinjit.run_passes(module, "cse")
     assert module.operation.verify()
+
+
+def test_runs_that_come_later_wait_their_turn() -> None:
+    """One that needs dialects loaded waits for those under way, not for ever."""
+    context = ir.Context()
+    module = long_module(context)
+    has_begun, is_over = threading.Event(), threading.Event()
+    ended: list[None] = []
+
+    def run_again_and_again() -> None:
+        while not is_over.is_set():
+            with suppress(CompilationTimeoutError):
+                twinjit.run_passes(module, LONG, timeout=0.1)
+            ended.append(None)
+            has_begun.set()
+
+    other = parse(loops(1), context)
+    thread = threading.Thread(target=run_again_and_again)
+    thread.start()
+    has_begun.wait()
+    before = len(ended)
+    twinjit.run_passes(other, LOWERING)
+    is_over.set()
+    thread.join()
+    assert "llvm.func" in str(other)
+    assert len(ended) - before < 10
 
 
 @pytest.mark.parametrize("outer_first", [True, False])
@@ -366,6 +397,42 @@ def test_what_escapes_mlirs_own_collection() -> None:
     handler.detach()
 
 
+def status_in_child(work: Callable[[], object]) -> int:
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    signal.alarm(60)
+    try:
+        work()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def test_a_child_leaves_its_parents_contexts_alone() -> None:
+    """Their threads are not there: destroying such a context would wait for them for ever."""
+    gc.collect()  # what MLIR's own passes have run in is not kept
+    contexts = [ir.Context()]
+    twinjit.run_passes(long_module(contexts[0]), "func.func(cse)")
+
+    def work() -> None:
+        refused = refusal_of_fork(long_module(contexts[0], functions=1))
+        assert "parse the module in a new mlir.ir.Context" in str(refused)
+        contexts.clear()
+        gc.collect()
+
+    assert status_in_child(work) == 0
+    twinjit.run_passes(long_module(contexts[0]), "func.func(cse)")
+
+
+def refusal_of_fork(module: ir.Module) -> ForkError:
+    with pytest.raises(ForkError) as raised:
+        twinjit.run_passes(module, "cse")
+    return raised.value
+
+
 def test_a_child_forked_beside_runs_works() -> None:
     context = ir.Context()
     modules = [long_module(context, functions=20) for _ in range(2)]
@@ -374,12 +441,13 @@ def test_a_child_forked_beside_runs_works() -> None:
     ]
     for thread in threads:
         thread.start()
-    child = os.fork()
-    if child == 0:
+
+    def work() -> None:
         module = parse(loops(1))
         twinjit.run_passes(module, LOWERING)
-        os._exit(0 if "llvm.func" in str(module) else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert "llvm.func" in str(module)
+
+    assert status_in_child(work) == 0
     for thread in threads:
         thread.join()
     assert all("llvm.func" in str(module) for module in modules)

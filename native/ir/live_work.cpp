@@ -21,7 +21,7 @@ struct InContext {
   unsigned nesting = 0; // of the changes, those over isolated operations in isolated ones
 };
 
-/// Guards `contexts`. Held while a program is walked, with the GIL, too.
+/// Guards `contexts` and `turns`. Held while a program is walked, with the GIL, too.
 std::mutex liveMutex;
 
 /// Contexts with work in them. Never destroyed: threads may outlive static destructors. Empty in
@@ -29,6 +29,18 @@ std::mutex liveMutex;
 std::map<mlir::MLIRContext *, InContext> &contexts() {
   static auto *all = [] {
     static auto *made = new std::map<mlir::MLIRContext *, InContext>();
+    pthread_atfork(nullptr, nullptr, [] { made->clear(); });
+    return made;
+  }();
+  return *all;
+}
+
+using Turns = std::map<mlir::MLIRContext *, std::vector<const LiveTurn *>>;
+
+/// Who waits in which context, the first first. Of the same life.
+Turns &turns() {
+  static auto *all = [] {
+    static auto *made = new Turns();
     pthread_atfork(nullptr, nullptr, [] { made->clear(); });
     return made;
   }();
@@ -122,6 +134,27 @@ bool LiveWork::isSharing() const {
   std::lock_guard<std::mutex> lock(liveMutex);
   const InContext &work = contexts()[context];
   return work.changes == 1 || work.nesting == 0;
+}
+
+LiveTurn::LiveTurn(mlir::MLIRContext *context) : context(context) {
+  std::lock_guard<std::mutex> lock(liveMutex);
+  turns()[context].push_back(this);
+}
+
+LiveTurn::~LiveTurn() {
+  std::lock_guard<std::mutex> lock(liveMutex);
+  auto place = turns().find(context);
+  if (place == turns().end())
+    return; // forked meanwhile
+  llvm::erase(place->second, this);
+  if (place->second.empty())
+    turns().erase(place);
+}
+
+bool LiveTurn::isNext(mlir::MLIRContext *context, const LiveTurn *turn) {
+  std::lock_guard<std::mutex> lock(liveMutex);
+  auto place = turns().find(context);
+  return place == turns().end() || place->second.front() == turn;
 }
 
 } // namespace twinjit

@@ -47,4 +47,20 @@ private:
   bool nests;
 };
 
+/// A place in the queue of work that could not begin at once in a context, for as long as it lives.
+/// Without it, work that needs the context for itself would wait for ever where others take turns.
+class LiveTurn {
+public:
+  explicit LiveTurn(mlir::MLIRContext *context);
+  ~LiveTurn();
+  LiveTurn(const LiveTurn &) = delete;
+  LiveTurn &operator=(const LiveTurn &) = delete;
+
+  /// Whether nobody waits in `context`, or `turn`, which may be null, is the first.
+  static bool isNext(mlir::MLIRContext *context, const LiveTurn *turn);
+
+private:
+  mlir::MLIRContext *context;
+};
+
 } // namespace twinjit

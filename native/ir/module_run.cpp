@@ -63,15 +63,20 @@ Outcome<bool> ModuleRun::begin() {
   auto begun = LiveWork::begin(module, LiveWork::Use::Change);
   if (!begun)
     return begun.failure();
+  mlir::MLIRContext *context = module->getContext();
+  bool isNext = LiveTurn::isNext(context, turn.get());
   bool isReady = isLoaded();
-  if (!isReady && begun->isAlone()) {
-    mlir::MLIRContext *context = module->getContext();
+  if (isNext && !isReady && begun->isAlone()) {
     context->appendDialectRegistry(needed);
     context->loadAllAvailableDialects();
     isReady = true;
   }
-  if (!isReady || !begun->isSharing())
+  if (!isNext || !isReady || !begun->isSharing()) {
+    if (!turn)
+      turn = std::make_unique<LiveTurn>(context);
     return false;
+  }
+  turn.reset();
   work.emplace(std::move(*begun));
   return true;
 }

@@ -24,7 +24,8 @@ public:
 
   /// With the GIL. Counts the run in, and sees to it that all dialects are loaded that it or
   /// anyone might load: MLIR ends the process where that happens while passes run. False where it
-  /// cannot run yet, as other work of ours is in the context that will end by itself.
+  /// cannot run yet, as other work of ours is in the context that will end by itself; runs that
+  /// come later wait for it then.
   ///
   /// Fails with Kind::Context as LiveWork::begin().
   Outcome<bool> begin();
@@ -40,7 +41,8 @@ private:
 
   mlir::ModuleOp module;
   std::unique_ptr<mlir::PassManager> manager;
-  mlir::DialectRegistry needed; // by the passes
+  mlir::DialectRegistry needed;   // by the passes
+  std::unique_ptr<LiveTurn> turn; // while it waits
   std::optional<LiveWork> work;
 };
 

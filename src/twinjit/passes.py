@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 
 from twinjit.errors import ConfigError, Diagnostic, PipelineError, UnsupportedProgramError
+from twinjit.live_contexts import LIVE_CONTEXTS
 from twinjit.pipeline import NAMED_PIPELINES, naming_pipelines
 from twinjit.source import LiveModule, open_source
 from twinjit.stop import check_timeout, stop_after
@@ -51,6 +52,8 @@ def run_passes(
         If it took longer than `timeout`.
     UnsupportedProgramError
         If it is no live module of ``mlir.ir``.
+    ForkError
+        In a forked child, if passes have run in the module's context before the fork.
     ConfigError
         If `pipeline` is no text, or `timeout` no time.
     """
@@ -59,6 +62,7 @@ def run_passes(
         raise ConfigError(f"pipeline is {pipeline!r}; give a name or a pass pipeline's text")
     stop = stop_after(timeout)
     source = _open_live(module)  # keeps the module alive meanwhile
+    LIVE_CONTEXTS.start_threads(source.owner.context)  # type: ignore[attr-defined]  # see _open_live
     from twinjit._native import _mlir  # 200 MB of MLIR, which `import twinjit` must not load
 
     named = NAMED_PIPELINES.get(pipeline)

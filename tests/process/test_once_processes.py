@@ -144,7 +144,9 @@ def test_a_suspended_owner_holds_nobody_up_for_longer_than_the_limit(tmp_path: P
     executable = impatient.compile(LONG)
     assert executable.report.tier == "compiled"
     os.kill(owner.pid, signal.SIGCONT)
-    assert mine.recv() == ("compiled", executable.f(1.0))
+    tier, value = mine.recv()
+    assert tier in ("compiled", "disk")  # it may have been stopped before it looked once more
+    assert value == executable.f(1.0)
     owner.join()
 
 
