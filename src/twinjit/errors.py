@@ -42,11 +42,13 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "QueryError",
     "RedefinitionError",
     "ReproducerError",
     "ReproducibilityError",
     "SealError",
     "SignatureError",
+    "SqlError",
     "TargetError",
     "TwinjitError",
     "UnfingerprintableError",
@@ -314,6 +316,48 @@ class ArgumentValueError(TwinjitError, ValueError):
 
 class ExecutionError(TwinjitError, RuntimeError):
     """Compiled code stopped itself: an assertion did not hold, or an allocation failed."""
+
+
+class SqlError(TwinjitError, ArithmeticError):
+    """An expression of a query failed on a value, as it does in PostgreSQL.
+
+    Attributes
+    ----------
+    sqlstate
+        PostgreSQL's code of five characters for this kind of error, such as ``22012``.
+    """
+
+    def __init__(self, message: str, sqlstate: str = "XX000") -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+
+
+class QueryError(TwinjitError, ValueError):
+    """A query cannot be planned: its syntax, names or types are wrong, or it is not supported.
+
+    Attributes
+    ----------
+    sqlstate
+        PostgreSQL's code for it: ``42601`` (syntax), ``42703`` (no such column), ``42883`` (no such
+        function or operator), ``0A000`` (not supported) and others.
+    line, column
+        Where in the query it is, both from 1; None if that is not known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        sqlstate: str = "42601",
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.sqlstate, self.line, self.column = sqlstate, line, column
+
+    def __str__(self) -> str:
+        """Give the place and the message."""
+        place = f"line {self.line}, column {self.column}: " if self.line else ""
+        return f"{place}{self.message}"
 
 
 class ForkError(TwinjitError, RuntimeError):

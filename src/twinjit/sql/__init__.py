@@ -1,0 +1,1 @@
+"""SQL over partitioned Arrow data, by compiled kernels; PostgreSQL's semantics."""
