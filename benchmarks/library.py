@@ -24,6 +24,9 @@ Figures
     Of the imports that were timed, those whose IR is not that of the function's first.
 ``bytes_per_import``
     What each of these left on the heap, all functions having been imported before.
+``longest_import_ms``, ``longest_first_import_ms``
+    The longest of so many imports in a row on one thread, in which contexts are recycled, and the
+    longest of the first import of each function, which reads its module.
 ``changed_library_types``
     The library's modules that print otherwise, types and all, after these imports than in a library
     that was just opened.
@@ -56,7 +59,7 @@ from blake3 import blake3
 from benchmarks.harness import Figures, child
 
 if TYPE_CHECKING:
-    from twinjit import Library
+    from twinjit import ImportPolicy, Library
 
 __all__ = ["run"]
 
@@ -91,6 +94,7 @@ def run(*, quick: bool) -> Figures:
     of_types = _ratios(library, _draw(library, kinds, count), 3)
     figures |= {f"adt_{name}": value for name, value in of_types.items()}
     figures |= _drift(library, names, 2_000 if quick else 10_000)
+    figures |= _pauses(library.policy, names, 4_000 if quick else 40_000)
     opened = [child("benchmarks.library", environment={}) for _ in range(1 if quick else 3)]
     for name in opened[0]:
         figures[name] = median(each[name] for each in opened)
@@ -157,14 +161,18 @@ def _drift(library: Library, names: Sequence[str], imports: int) -> dict[str, fl
     }
     fresh._native.open_all()
     intact = set(fresh._native.module_digests())
-    is_same: dict[bytes, bool] = {}  # by digest of bitcode, which has more than the IR
+    # The last digest of bitcode, which has more than the IR, that was found right; one for each
+    # name, so that what is measured below is not what this remembers.
+    right = dict.fromkeys(names, b"")
 
     def import_one(name: str) -> bool:
         program = library.import_into(programs[name], [name])[0]
         digest = blake3(program).digest()
-        if digest not in is_same:
-            is_same[digest] = _text(program) == expected[name]
-        return is_same[digest]
+        if digest != right[name]:
+            if _text(program) != expected[name]:
+                return False
+            right[name] = digest
+        return True
 
     differing = [0, 0]
 
@@ -188,6 +196,25 @@ def _drift(library: Library, names: Sequence[str], imports: int) -> dict[str, fl
         "bytes_per_import": growth / imports,
         "changed_library_types": len(changed),
     }
+
+
+def _pauses(
+    policy: ImportPolicy | None, names: Sequence[str], imports: int
+) -> dict[str, float | str]:
+    from twinjit import Library
+
+    library = Library.from_bitcode(bitcode_folder(), provided=True, policy=policy)
+    programs = {name: _caller(name) for name in names}
+
+    def taken(name: str) -> float:
+        start = perf_counter()
+        library.import_into(programs[name], [name])
+        return 1e3 * (perf_counter() - start)
+
+    first = max(map(taken, names))
+    chosen = random.Random(7)
+    longest = max(taken(chosen.choice(names)) for _ in range(imports))
+    return {"longest_import_ms": longest, "longest_first_import_ms": first}
 
 
 def _text(program: bytes) -> str:
