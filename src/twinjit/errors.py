@@ -327,8 +327,10 @@ class SqlError(TwinjitError, ArithmeticError):
         PostgreSQL's code of five characters for this kind of error, such as ``22012``.
     """
 
-    def __init__(self, message: str, sqlstate: str = "XX000") -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, sqlstate: str = "XX000", *, diagnostics: tuple[Diagnostic, ...] = ()
+    ) -> None:
+        super().__init__(message, diagnostics=diagnostics)
         self.sqlstate = sqlstate
 
 
@@ -350,8 +352,10 @@ class QueryError(TwinjitError, ValueError):
         sqlstate: str = "42601",
         line: int | None = None,
         column: int | None = None,
+        *,
+        diagnostics: tuple[Diagnostic, ...] = (),
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, diagnostics=diagnostics)
         self.sqlstate, self.line, self.column = sqlstate, line, column
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ from twinjit.errors import Diagnostic, TwinjitError
 __all__ = ["error_from_plain", "error_to_plain"]
 
 _EVERYWHERE = ("message", "diagnostics")
+_PLACES = ("line", "column")
 _KINDS = {"str": (str,), "int": (int,), "tuple[Diagnostic, ...]": (list, tuple)}
 _FIELDS = {each.name: _KINDS[str(each.type)] for each in fields(Diagnostic)}
 
@@ -53,11 +54,14 @@ def error_from_plain(data: Any) -> TwinjitError:
         diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
         attributes = {**data["attributes"]}
         found = attributes.pop("difference", None)
+        places = {name: attributes.pop(name) for name in _PLACES if name in attributes}
+        for value in places.values():
+            _checked(value, int, type(None))
         for value in attributes.values():
             _checked(value, str, type(None))
         if found is not None:
             attributes["difference"] = CodeDifference.from_data(found)
-        return kind(message, diagnostics=diagnostics, **attributes)
+        return kind(message, diagnostics=diagnostics, **places, **attributes)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not an error: {_shortened(data)}") from error
 
