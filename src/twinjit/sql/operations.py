@@ -50,6 +50,7 @@ OPERATIONS: Final[Mapping[str, str]] = MappingProxyType(
         # Conversions, from any kind to any kind that PostgreSQL can convert to; 22003, 22P02,
         # 22007, 22008.
         "cast": "to the type of the result",
+        "numeric_limit": "(numeric, int4 precision): 22003 where it has more digits; constant",
         # Text.
         "concat": "a || b",
         "length": "int4, in characters",

@@ -1,0 +1,53 @@
+"""Partitions of inputs: where batches of one physical schema come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from twinjit.sql.data.ranges import Range
+
+__all__ = ["Partition", "RowGroup"]
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows of a partition that can be read without the others, and what is known of them."""
+
+    index: int
+    rows: int
+    ranges: Mapping[str, Range]
+
+
+def _no_row_groups() -> Sequence[RowGroup] | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A part of an input.
+
+    Attributes
+    ----------
+    name
+        For messages: a path, or a number.
+    schema
+        The physical schema of its batches. Columns may be missing, and of other types than
+        the input's.
+    constants
+        Columns that have one value in all its rows, which batches do not have: of length 1.
+    read
+        Gives its batches with the columns asked for, in that order, only of the row groups with
+        these indices, or of all for None.
+    row_groups
+        Gives what is known of its row groups, which may mean to open a file; None if there are
+        none.
+    """
+
+    name: str
+    schema: pa.Schema
+    read: Callable[[Sequence[str], Sequence[int] | None], Iterator[pa.RecordBatch]]
+    constants: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    row_groups: Callable[[], Sequence[RowGroup] | None] = _no_row_groups

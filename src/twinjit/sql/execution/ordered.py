@@ -1,0 +1,45 @@
+"""Work on partitions in threads, with results in the partitions' order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+__all__ = ["ordered_map"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+def ordered_map(
+    work: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
+) -> Iterator[_Result]:
+    """Give the results of `work` for each item, in order.
+
+    Twice as many items as there are threads are taken ahead, so that memory is bounded. Of several
+    that fail, the first one's exception is raised, once all before it have ended well.
+
+    Parameters
+    ----------
+    threads
+        How many work at a time; with one, all is done in the calling thread.
+    """
+    if threads == 1:
+        yield from map(work, items)
+        return
+    remaining = iter(items)
+    with ThreadPoolExecutor(threads, thread_name_prefix="twinjit-sql") as pool:
+        pending: deque[Future[_Result]] = deque()
+        try:
+            for item in islice(remaining, 2 * threads):
+                pending.append(pool.submit(work, item))
+            while pending:
+                yield pending.popleft().result()
+                for item in islice(remaining, 1):
+                    pending.append(pool.submit(work, item))
+        finally:
+            for future in pending:
+                future.cancel()
