@@ -14,7 +14,7 @@ __all__ = ["Failure", "failure_error"]
 
 
 class Failure(IntEnum):
-    """Codes; 0 is no failure. ``native/sql/failures.h`` has the same."""
+    """Codes; 0 is no failure."""
 
     INT2_RANGE = 1
     INT4_RANGE = 2

@@ -115,6 +115,8 @@ class Binder:
             node = node.this
         if is_aggregate(node):
             return self._aggregate(node)
+        if node.args.get("negate") and not isinstance(node, (ast.Is, ast.Like, ast.ILike)):
+            unsupported(node, f"the negation of {node.key.upper()} in this form", "write NOT (…)")
         for kind, bind in _BINDERS.items():
             if type(node) is kind:
                 return bind(self, node)
@@ -194,11 +196,13 @@ class Binder:
     def _is(self, node: ast.Expr) -> Bound:
         value = node.expression
         if isinstance(value, ast.Null):
-            return IsNull(self.bind(node.this), BOOL)
+            is_null = IsNull(self.bind(node.this), BOOL)
+            return Call("not", (is_null,), BOOL) if node.args.get("negate") else is_null
         if not isinstance(value, ast.Boolean):
             unsupported(node, f"IS {value.sql(dialect='postgres')}")
         what = f"IS {'TRUE' if value.this else 'FALSE'}"
-        return BooleanTest(self.condition(node.this, what), bool(value.this), BOOL)
+        test = BooleanTest(self.condition(node.this, what), bool(value.this), BOOL)
+        return Call("not", (test,), BOOL) if node.args.get("negate") else test
 
     def _distinct(self, node: ast.Expr) -> Bound:
         operands = self.bind_operand(node.this), self.bind_operand(node.expression)

@@ -1,0 +1,1 @@
+"""Typed expressions as machine code: kernels over batches of physical columns."""

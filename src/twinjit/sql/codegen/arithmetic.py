@@ -1,0 +1,169 @@
+"""Arithmetic, with PostgreSQL's checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from llvmlite import ir
+
+from twinjit.sql.codegen.calls import call_runtime
+from twinjit.sql.codegen.emitter import Emitter
+from twinjit.sql.codegen.numerics import emit_numeric
+from twinjit.sql.codegen.values import WORD
+from twinjit.sql.failures import Failure
+from twinjit.sql.tree import Call
+
+__all__ = ["emit_arithmetic", "float_constant", "intrinsic"]
+
+_Result = tuple[ir.Value, "ir.Value | None"]
+
+_RANGES: Final = {
+    "int2": Failure.INT2_RANGE,
+    "int4": Failure.INT4_RANGE,
+    "int8": Failure.INT8_RANGE,
+}
+
+
+def emit_arithmetic(emitter: Emitter, call: Call, values: Sequence[ir.Value]) -> _Result:
+    """Emit an operation on numbers or dates of one kind."""
+    kind = call.type.kind
+    if call.function == "days_between":
+        return _checked(emitter, "subtract", values, "int4")
+    if kind in _RANGES:
+        return _integer(emitter, call.function, values, kind)
+    if kind == "numeric":
+        return emit_numeric(emitter, call, values)
+    return _float(emitter, call.function, values)
+
+
+# Integers
+
+
+def _integer(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str) -> _Result:
+    builder = emitter.builder
+    if name in ("divide", "modulo"):
+        return _division(emitter, name, values, kind)
+    if name == "negate":
+        return _checked(emitter, "subtract", (values[0].type(0), values[0]), kind)
+    if name == "abs":
+        (value,) = values
+        negated, failure = _integer(emitter, "negate", values, kind)
+        is_negative = builder.icmp_signed("<", value, value.type(0))
+        unless = emitter.unless(builder.not_(is_negative), failure)
+        return builder.select(is_negative, negated, value), unless
+    return _checked(emitter, name, values, kind)
+
+
+def _checked(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str) -> _Result:
+    """Add, subtract or multiply: in twice the width, or, for 64 bits, by the signs."""
+    builder = emitter.builder
+    operate = {"add": builder.add, "subtract": builder.sub, "multiply": builder.mul}[name]
+    type_ = values[0].type
+    if type_ == WORD and name != "multiply":
+        result = operate(*values)
+        left, right = values
+        other = right if name == "add" else builder.not_(right)
+        # The operands have one sign, and the result has the other.
+        signs = builder.and_(builder.xor(left, result), builder.xor(other, result))
+        return result, emitter.failure(builder.icmp_signed("<", signs, WORD(0)), _RANGES[kind])
+    wide_type = ir.IntType(128) if type_ == WORD else WORD
+    wide = operate(*(builder.sext(each, wide_type) for each in values))
+    result = builder.trunc(wide, type_)
+    is_wrong = builder.icmp_signed("!=", builder.sext(result, wide_type), wide)
+    return result, emitter.failure(is_wrong, _RANGES[kind])
+
+
+def _division(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str) -> _Result:
+    builder = emitter.builder
+    left, right = values
+    type_ = left.type
+    is_zero = builder.icmp_signed("==", right, type_(0))
+    is_minus_one = builder.icmp_signed("==", right, type_(-1))
+    # Neither may reach the processor, which traps; what divides by minus one is negated.
+    divisor = builder.select(builder.or_(is_zero, is_minus_one), type_(1), right)
+    by_zero = emitter.failure(is_zero, Failure.DIVISION_BY_ZERO)
+    if name == "modulo":
+        rest = builder.srem(left, divisor)
+        return builder.select(is_minus_one, type_(0), rest), by_zero
+    negated, failure = _checked(emitter, "subtract", (type_(0), left), kind)
+    overflow = emitter.unless(builder.not_(is_minus_one), failure)
+    quotient = builder.sdiv(left, divisor)
+    return builder.select(is_minus_one, negated, quotient), emitter.first(by_zero, overflow)
+
+
+# Floats
+
+
+def float_constant(type_: ir.Type, value: float) -> ir.Constant:
+    """Make a constant of a type of floats."""
+    return ir.Constant(type_, value)
+
+
+def intrinsic(emitter: Emitter, name: str, value: ir.Value) -> ir.Value:
+    """Call one of LLVM's functions of a float, such as ``fabs``."""
+    function = emitter.module().declare_intrinsic(f"llvm.{name}", [value.type])
+    return emitter.builder.call(function, [value])
+
+
+_IN_PLACE: Final = {"floor": "floor", "ceil": "ceil", "round": "rint", "trunc": "trunc"}
+
+
+def _float(emitter: Emitter, name: str, values: Sequence[ir.Value]) -> _Result:
+    builder = emitter.builder
+    if name == "negate":
+        return builder.fneg(values[0]), None
+    if name == "abs":
+        return intrinsic(emitter, "fabs", values[0]), None
+    if name in _IN_PLACE:
+        return intrinsic(emitter, _IN_PLACE[name], values[0]), None
+    if name in ("sqrt", "exp", "ln", "power"):
+        return call_runtime(emitter, name, values)
+    operate = {
+        "add": builder.fadd,
+        "subtract": builder.fsub,
+        "multiply": builder.fmul,
+        "divide": builder.fdiv,
+    }[name]
+    result = operate(*values)
+    return result, _float_failure(emitter, name, values, result)
+
+
+def _float_failure(
+    emitter: Emitter, name: str, values: Sequence[ir.Value], result: ir.Value
+) -> ir.Value | None:
+    """Say where a result is infinite, or zero, though the operands are not."""
+    builder = emitter.builder
+    left, right = values
+    zero = float_constant(left.type, 0.0)
+    is_infinite = [_is_infinite(emitter, each) for each in (*values, result)]
+    from_infinite = is_infinite[0]
+    if name != "divide":
+        from_infinite = builder.or_(from_infinite, is_infinite[1])
+    overflow = emitter.failure(
+        builder.and_(is_infinite[2], builder.not_(from_infinite)), Failure.FLOAT_OVERFLOW
+    )
+    if name in ("add", "subtract"):
+        return overflow
+    is_lost = builder.and_(
+        builder.fcmp_ordered("==", result, zero), builder.fcmp_unordered("!=", left, zero)
+    )
+    if name == "multiply":
+        is_lost = builder.and_(is_lost, builder.fcmp_unordered("!=", right, zero))
+        underflow = emitter.failure(is_lost, Failure.FLOAT_UNDERFLOW)
+        return emitter.first(overflow, underflow)
+    is_lost = builder.and_(is_lost, builder.not_(is_infinite[1]))
+    by_zero = builder.and_(
+        builder.fcmp_ordered("==", right, zero), builder.fcmp_ordered("ord", left, left)
+    )
+    return emitter.first(
+        emitter.failure(by_zero, Failure.DIVISION_BY_ZERO),
+        overflow,
+        emitter.failure(is_lost, Failure.FLOAT_UNDERFLOW),
+    )
+
+
+def _is_infinite(emitter: Emitter, value: ir.Value) -> ir.Value:
+    magnitude = intrinsic(emitter, "fabs", value)
+    infinity = float_constant(value.type, float("inf"))
+    return emitter.builder.fcmp_ordered("==", magnitude, infinity)

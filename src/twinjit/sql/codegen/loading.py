@@ -1,0 +1,272 @@
+"""Loading columns and slots in machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from llvmlite import ir
+
+from twinjit.sql.codegen.conversions import convert
+from twinjit.sql.codegen.emitter import Emitter
+from twinjit.sql.codegen.layout import SLOTS, ColumnLayout
+from twinjit.sql.codegen.lifting import WORDS
+from twinjit.sql.codegen.values import BIT, BYTE, POINTER, VALUE_TYPES, WORD, Emitted, word
+from twinjit.sql.tree import Column, Parameter
+
+__all__ = ["Columns", "expand_bits", "has_bits"]
+
+_WIDTHS: Final = {
+    **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{f"decimal{bits}": bits for bits in (32, 64, 128)},
+    "date32[day]": 32,
+    "date64[ms]": 64,
+    **{f"timestamp[{unit}]": 64 for unit in ("s", "ms", "us", "ns")},
+}
+_DAY_IN_MILLISECONDS: Final = 86_400_000
+_INLINE_TEXT: Final = 12  # the bytes that fit into a view
+
+
+class Columns:
+    """Loads what is used of columns and slots; made at the entry of a function.
+
+    Parameters
+    ----------
+    builder
+        Of the entry block.
+    inputs, slots
+        The addresses of their words.
+    layouts
+        Of the columns.
+    """
+
+    def __init__(
+        self,
+        builder: ir.IRBuilder,
+        inputs: ir.Value,
+        slots: ir.Value,
+        layouts: Sequence[ColumnLayout],
+    ) -> None:
+        self._builder = builder
+        self._inputs = inputs
+        self._slots = slots
+        self._layouts = layouts
+        self._words: dict[int, ir.Value] = {}
+        # Of a block of rows, a byte for each bit, by column and whether it is validity.
+        self.expanded: Mapping[tuple[int, bool], ir.Value] = {}
+        self.block_start: ir.Value = word(0)
+
+    def layout(self, column: int) -> ColumnLayout:
+        """Give a column's layout."""
+        return self._layouts[column]
+
+    def word(self, column: int, place: int) -> ir.Value:
+        """Give a word of a column; loaded once, at the entry."""
+        index = column * SLOTS + place
+        found = self._words.get(index)
+        if found is None:
+            with self._builder.goto_entry_block():
+                builder = self._builder
+                address = builder.gep(self._inputs, [word(index)], source_etype=WORD)
+                found = self._words[index] = builder.load(address, typ=WORD)
+        return found
+
+    def slot(self, emitter: Emitter, parameter: Parameter) -> Emitted:
+        """Load a slot, at the entry."""
+        with emitter.builder.goto_entry_block():
+            return self._load_slot(emitter.builder, parameter)
+
+    def _load_slot(self, builder: ir.IRBuilder, parameter: Parameter) -> Emitted:
+        index = parameter.index * WORDS
+        address = builder.gep(self._slots, [word(index)], source_etype=WORD)
+        type_ = VALUE_TYPES[parameter.type.kind]
+        value = builder.load(address, typ=BYTE if type_ == BIT else type_, align=8)
+        return Emitted(builder.trunc(value, BIT) if type_ == BIT else value)
+
+    def column(self, emitter: Emitter, column: Column) -> Emitted:
+        """Load a column at the row, and convert it to the type that the query has for it."""
+        layout = self._layouts[column.index]
+        if layout.physical == "null":
+            return emitter.null(column.type)
+        is_null = self._null_bit(emitter, column.index)
+        if layout.dictionary is not None:
+            found = self._from_dictionary(emitter, column.index, layout.dictionary, is_null)
+        elif layout.source.kind == "text":
+            found = self._text(emitter, column.index, 0, layout, emitter.row, is_null)
+        else:
+            found = Emitted(self._flat(emitter, column.index, 0, layout, emitter.row), is_null)
+        if layout.source == column.type:
+            return found
+        value, failure = convert(emitter, found.value, layout.source, column.type)
+        return Emitted(value, found.is_null, emitter.unless(found.is_null, failure))
+
+    def _null_bit(self, emitter: Emitter, column: int) -> ir.Value | None:
+        if not self._layouts[column].can_be_null:
+            return None
+        builder = emitter.builder
+        expanded = self.expanded.get((column, True))
+        if expanded is not None:
+            return builder.not_(self._expanded_bit(emitter, expanded))
+        return builder.not_(self._bit(emitter, column, 0, 0, emitter.row))
+
+    def _expanded_bit(self, emitter: Emitter, bytes_: ir.Value) -> ir.Value:
+        builder = emitter.builder
+        place = builder.sub(emitter.row, self.block_start)
+        address = builder.gep(bytes_, [place], source_etype=BYTE)
+        return builder.icmp_unsigned("!=", builder.load(address, typ=BYTE), BYTE(0))
+
+    def _bit(
+        self, emitter: Emitter, column: int, first: int, place: int, row: ir.Value
+    ) -> ir.Value:
+        """Load a bit of a bitmap, whose address is at a place behind `first`."""
+        builder = emitter.builder
+        address = builder.inttoptr(self.word(column, first + place), POINTER)
+        index = builder.add(row, self.word(column, first + 3))
+        return load_bit(builder, address, index)
+
+    def _flat(
+        self, emitter: Emitter, column: int, first: int, layout: ColumnLayout, row: ir.Value
+    ) -> ir.Value:
+        """Load a value of fixed width, as the SQL type that its physical type is."""
+        builder = emitter.builder
+        if layout.physical == "bool":
+            expanded = self.expanded.get((column, False)) if first == 0 else None
+            if expanded is not None:
+                return self._expanded_bit(emitter, expanded)
+            return self._bit(emitter, column, first, 1, row)
+        type_ = VALUE_TYPES[layout.source.kind]
+        stored = ir.IntType(_WIDTHS[layout.physical]) if layout.physical in _WIDTHS else type_
+        value = builder.load(self._address(emitter, column, first, stored, row), typ=stored)
+        value.align = 8 if stored.__class__ is ir.IntType and stored.width == 128 else value.align
+        if layout.physical == "date64[ms]":
+            return builder.trunc(builder.sdiv(value, word(_DAY_IN_MILLISECONDS)), type_)
+        if stored == type_:
+            return value
+        widen = builder.zext if layout.physical.startswith("uint") else builder.sext
+        return widen(value, type_)
+
+    def _address(
+        self, emitter: Emitter, column: int, first: int, type_: ir.Type, row: ir.Value
+    ) -> ir.Value:
+        builder = emitter.builder
+        base = builder.inttoptr(self.word(column, first + 1), POINTER)
+        index = builder.add(row, self.word(column, first + 3))
+        return builder.gep(base, [index], source_etype=type_)
+
+    def _from_dictionary(
+        self, emitter: Emitter, column: int, values: ColumnLayout, is_null: ir.Value | None
+    ) -> Emitted:
+        """Look a value up, where its index is not null."""
+        layout = self._layouts[column]
+
+        def look_up() -> Emitted:
+            builder = emitter.builder
+            stored = ir.IntType(_WIDTHS[layout.physical])
+            index = builder.load(self._address(emitter, column, 0, stored, emitter.row), typ=stored)
+            widen = builder.zext if layout.physical.startswith("uint") else builder.sext
+            row = index if stored == WORD else widen(index, WORD)
+            is_entry_null = None
+            if values.can_be_null:
+                is_entry_null = builder.not_(self._bit(emitter, column, SLOTS // 2, 0, row))
+            if values.source.kind == "text":
+                return self._text(emitter, column, SLOTS // 2, values, row, is_entry_null)
+            return Emitted(self._flat(emitter, column, SLOTS // 2, values, row), is_entry_null)
+
+        if is_null is None:
+            return look_up()
+        found = emitter.guarded(emitter.builder.not_(is_null), look_up, emitter.null(values.source))
+        return Emitted(found.value, emitter.any(is_null, found.is_null), None)
+
+    def _text(
+        self,
+        emitter: Emitter,
+        column: int,
+        first: int,
+        layout: ColumnLayout,
+        row: ir.Value,
+        is_null: ir.Value | None,
+    ) -> Emitted:
+        """Load a text: nothing where it is null, where a view could be anything."""
+
+        def load() -> Emitted:
+            if layout.physical == "string_view":
+                return Emitted(self._view(emitter, column, first, row))
+            bits = 64 if layout.physical == "large_string" else 32
+            return Emitted(self._slice(emitter, column, first, ir.IntType(bits), row))
+
+        if is_null is None:
+            return load()
+        if layout.physical != "string_view":
+            return Emitted(load().value, is_null)
+        found = emitter.guarded(emitter.builder.not_(is_null), load, emitter.null(layout.source))
+        return Emitted(found.value, is_null)
+
+    def _slice(
+        self, emitter: Emitter, column: int, first: int, offset: ir.IntType, row: ir.Value
+    ) -> ir.Value:
+        builder = emitter.builder
+        address = self._address(emitter, column, first, offset, row)
+        bounds = [
+            builder.load(builder.gep(address, [word(n)], source_etype=offset), typ=offset)
+            for n in range(2)
+        ]
+        start, end = (each if offset == WORD else builder.sext(each, WORD) for each in bounds)
+        data = builder.inttoptr(self.word(column, first + 2), POINTER)
+        return make_text(
+            builder, builder.gep(data, [start], source_etype=BYTE), builder.sub(end, start)
+        )
+
+    def _view(self, emitter: Emitter, column: int, first: int, row: ir.Value) -> ir.Value:
+        """Load a view: its length, then its bytes, or four of them, a buffer's number and where."""
+        builder = emitter.builder
+        short = ir.IntType(32)
+        view = self._address(emitter, column, first, ir.ArrayType(short, 4), row)
+        fields = [builder.gep(view, [word(n)], source_etype=short) for n in range(4)]
+        length = builder.load(fields[0], typ=short)
+        is_inline = builder.icmp_unsigned("<=", length, short(_INLINE_TEXT))
+        with builder.if_else(is_inline) as (inside, outside):
+            with inside:
+                inline, inline_block = fields[1], builder.block
+            with outside:
+                number, start = (
+                    builder.zext(builder.load(field, typ=short), WORD) for field in fields[2:]
+                )
+                buffers = builder.inttoptr(self.word(column, first + 2), POINTER)
+                place = builder.gep(buffers, [number], source_etype=WORD)
+                base = builder.inttoptr(builder.load(place, typ=WORD), POINTER)
+                far, far_block = builder.gep(base, [start], source_etype=BYTE), builder.block
+        pointer = builder.phi(POINTER)
+        pointer.add_incoming(inline, inline_block)
+        pointer.add_incoming(far, far_block)
+        return make_text(builder, pointer, builder.zext(length, WORD))
+
+
+def make_text(builder: ir.IRBuilder, pointer: ir.Value, length: ir.Value) -> ir.Value:
+    """Make a text of its address and length."""
+    empty = ir.Constant(VALUE_TYPES["text"], ir.Undefined)
+    return builder.insert_value(builder.insert_value(empty, pointer, 0), length, 1)
+
+
+def load_bit(builder: ir.IRBuilder, bitmap: ir.Value, index: ir.Value) -> ir.Value:
+    """Load a bit, the lowest of a byte first."""
+    address = builder.gep(bitmap, [builder.lshr(index, word(3))], source_etype=BYTE)
+    shift = builder.trunc(builder.and_(index, word(7)), BYTE)
+    return builder.trunc(builder.lshr(builder.load(address, typ=BYTE), shift), BIT)
+
+
+def has_bits(layout: ColumnLayout) -> tuple[bool, ...]:
+    """Say which bitmaps a column has: of validity (True), of values (False)."""
+    if layout.is_constant or layout.physical == "null":
+        return ()
+    is_bits = layout.physical == "bool" and layout.dictionary is None
+    return (True,) * layout.can_be_null + (False,) * is_bits
+
+
+def expand_bits(
+    builder: ir.IRBuilder, columns: Columns, key: tuple[int, bool], row: ir.Value, place: ir.Value
+) -> None:
+    """Store a bit of a column at a row as a byte."""
+    column, is_validity = key
+    address = builder.inttoptr(columns.word(column, 0 if is_validity else 1), POINTER)
+    bit = load_bit(builder, address, builder.add(row, columns.word(column, 3)))
+    builder.store(builder.zext(bit, BYTE), place)
