@@ -91,3 +91,12 @@ def test_a_child_has_no_descriptor_left(tmp_path: Path) -> None:
 def test_what_cannot_be_opened(tmp_path: Path, flags: int) -> None:
     with pytest.raises(FileNotFoundError):
         LockedFile(str(tmp_path / "missing"), flags)
+
+
+def test_what_is_no_file_leaves_no_descriptor(tmp_path: Path) -> None:
+    """`FileIO` does not close a descriptor that it was given, and refuses."""
+    before = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        with pytest.raises(IsADirectoryError):
+            LockedFile(str(tmp_path), os.O_RDONLY)
+    assert os.listdir("/proc/self/fd") == before

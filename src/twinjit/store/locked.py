@@ -6,7 +6,6 @@ import errno
 import os
 import threading
 import weakref
-from functools import partial
 from io import FileIO
 
 __all__ = ["InheritedError", "LockedFile"]
@@ -43,11 +42,20 @@ class LockedFile(FileIO):
     def __init__(self, path: str, flags: int, mode: int = 0o600) -> None:
         self._process = os.getpid()  # a signal handler may fork before the file is listed
         flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        opened: list[int] = []
         with _forking:
-            # In one call, for a signal handler may raise after any: the descriptor would be lost.
-            opening = map(os.open, (path,), (flags,), (mode,))
-            next(map(partial(super().__init__, mode="r+b"), opening))
-            _files.add(self)
+            try:
+                # In one call, for a signal handler may raise after any: it would be lost.
+                opened.extend(map(os.open, (path,), (flags,), (mode,)))
+                super().__init__(opened[0], "r+b")
+                _files.add(self)
+            except BaseException:
+                if self.closed:  # it takes no descriptor over that it fails with
+                    for descriptor in opened:
+                        os.close(descriptor)
+                else:
+                    super().close()
+                raise
 
     def __enter__(self) -> LockedFile:
         return self
