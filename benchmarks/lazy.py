@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 
 import twinjit
 from benchmarks.harness import Figures, interleave
@@ -99,7 +100,7 @@ def _eager() -> None:
 def _lazy() -> twinjit.LazyReport:
     jit = twinjit.Jit(_compiler())
     for index in range(_COUNT):
-        jit.define(f"f{index}", "i64(i64)", lambda index=index: _text(index))  # type: ignore[misc]
+        jit.define(f"f{index}", "i64(i64)", partial(_text, index))
     for index in _CALLED:
         jit[f"f{index}"](10)
     return jit.report

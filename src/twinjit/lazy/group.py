@@ -284,7 +284,7 @@ class Group:
     def _generated(self, member: Member, clock: Clock) -> Unit:
         """Have a function generated. Once: its module is kept, and so is what that raises."""
         assert member.generate  # noqa: S101 -- for it has no unit
-        assert member.declared  # noqa: S101
+        assert member.declared  # noqa: S101 -- with what generates it
         try:
             unit, member.symbol = generate(
                 member.name, member.declared, member.generate, self._read

@@ -40,7 +40,7 @@ def map_operands(expression: _Node, change: Callable[[Any], Any]) -> _Node:
         changed = _changed(value, change)
         if changed is not value:
             changes[field.name] = changed
-    return replace(expression, **changes) if changes else expression  # type: ignore[type-var]
+    return replace(expression, **changes) if changes else expression  # type: ignore[type-var]  # a dataclass
 
 
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
