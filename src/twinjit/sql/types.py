@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 __all__ = [
     "BOOL",
     "DATE",
     "FLOAT4",
     "FLOAT8",
+    "FLOATS",
     "INT2",
     "INT4",
     "INT8",
+    "INTEGERS",
     "TEXT",
+    "UNITS",
     "Kind",
     "SqlType",
     "Unit",
@@ -25,7 +28,15 @@ Kind = Literal[
     "bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp", "text"
 ]
 
+INTEGERS: Final[tuple[Kind, ...]] = ("int2", "int4", "int8")
+"""From the narrowest on."""
+
+FLOATS: Final[tuple[Kind, ...]] = ("float4", "float8")
+
 Unit = Literal["s", "ms", "us", "ns"]
+
+UNITS: Final[tuple[Unit, ...]] = ("s", "ms", "us", "ns")
+"""From the coarsest on."""
 
 _NAMES: dict[Kind, str] = {
     "bool": "boolean",

@@ -9,15 +9,15 @@ from typing import Any, Final
 from sqlglot import expressions as ast
 
 from twinjit.sql.binder.expressions import Binder
-from twinjit.sql.binder.open_types import Open, Parameters
+from twinjit.sql.binder.open_types import Open, Parameters, resolve
 from twinjit.sql.binder.operators import QUOTIENT_SCALE
 from twinjit.sql.binder.places import refuse, unsupported
-from twinjit.sql.binder.promotion import INTEGERS, NUMBERS
+from twinjit.sql.binder.promotion import NUMBERS
 from twinjit.sql.binder.scope import Scope
 from twinjit.sql.plan import Aggregate, AggregateFunction
 from twinjit.sql.rewriting import map_operands
 from twinjit.sql.tree import Column, Expression
-from twinjit.sql.types import BOOL, FLOAT8, INT8, SqlType, numeric
+from twinjit.sql.types import BOOL, FLOAT8, INT8, INTEGERS, TEXT, SqlType, numeric
 
 __all__ = ["Aggregates", "Groups"]
 
@@ -99,7 +99,7 @@ class Aggregates:
         found = binder.bind_operand(arguments[0])
         if isinstance(found, Open) and not isinstance(node, ast.Count):
             refuse(node, "42725", f"function {node.key}(unknown) is not unique: add a cast")
-        return binder.bind(arguments[0]), is_distinct
+        return resolve(found, TEXT), is_distinct
 
 
 def _type_of(node: ast.Expr, name: AggregateFunction, argument: Expression | None) -> SqlType:

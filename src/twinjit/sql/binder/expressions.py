@@ -117,9 +117,9 @@ class Binder:
             return self._aggregate(node)
         if node.args.get("negate") and not isinstance(node, (ast.Is, ast.Like, ast.ILike)):
             unsupported(node, f"the negation of {node.key.upper()} in this form", "write NOT (…)")
-        for kind, bind in _BINDERS.items():
-            if type(node) is kind:
-                return bind(self, node)
+        bind = _BINDERS.get(type(node))
+        if bind:
+            return bind(self, node)
         if type(node) in _COMPARISONS:
             return self._comparison(_COMPARISONS[type(node)], node)
         if type(node) in _OPERATORS:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from sqlglot import expressions as ast
 
 from twinjit.sql.binder.open_types import Open, resolve
-from twinjit.sql.binder.operators import combine
 from twinjit.sql.binder.places import refuse, unsupported
-from twinjit.sql.binder.promotion import INTEGERS, NUMBERS, converted
+from twinjit.sql.binder.promotion import NUMBERS, converted
 from twinjit.sql.tree import Call, Constant, Expression
 from twinjit.sql.types import (
     BOOL,
     DATE,
     FLOAT8,
     INT4,
+    INTEGERS,
     TEXT,
     SqlType,
     numeric,
@@ -53,7 +53,7 @@ def _name(node: ast.Expr) -> str:
     return node.sql_name().lower() if isinstance(node, ast.Func) else node.key
 
 
-def _none(node: ast.Expr, arguments: Sequence[Expression], name: str = "") -> Expression:
+def _none(node: ast.Expr, arguments: Sequence[Expression], name: str = "") -> NoReturn:
     types = ", ".join(
         "numeric" if each.type.kind == "numeric" else str(each.type) for each in arguments
     )
@@ -125,17 +125,6 @@ def _rounded(
     if not 0 <= places.value <= 38:
         unsupported(node, f"{function} to {places.value} digits", "0 to 38 are")
     return Call(function, (operand,), numeric(places.value))
-
-
-def _power(binder: Binder, node: ast.Expr) -> Expression:
-    operands = binder.bind_operand(node.this), binder.bind_operand(node.expression)
-    return combine(node, "power", *(resolve(each, FLOAT8) for each in operands))
-
-
-def _modulo(binder: Binder, node: ast.Expr) -> Expression:
-    return combine(
-        node, "modulo", binder.bind_operand(node.this), binder.bind_operand(node.expression)
-    )
 
 
 def _substring(binder: Binder, node: ast.Expr) -> Expression:
@@ -255,8 +244,6 @@ _FUNCTIONS: Final[dict[type[ast.Expr], _Bind]] = {
     ast.Sqrt: _of_float8("sqrt"),
     ast.Exp: _of_float8("exp"),
     ast.Ln: _of_float8("ln"),
-    ast.Pow: _power,
-    ast.Mod: _modulo,
     ast.Length: _of_text("length", INT4),
     ast.Lower: _of_text("lower", TEXT),
     ast.Upper: _of_text("upper", TEXT),

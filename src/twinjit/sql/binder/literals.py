@@ -30,17 +30,17 @@ def number(text: str) -> Constant:
         If 38 digits do not hold it.
     """
     value = Decimal(text)
-    exponent = value.as_tuple().exponent
     if text.isdigit():
         if value < 1 << 31:
             return Constant(int(value), INT4)
         if value < 1 << 63:
             return Constant(int(value), INT8)
+    return _numeric(value, text)
+
+
+def _numeric(value: Decimal, text: str) -> Constant:
+    exponent = value.as_tuple().exponent
     scale = max(0, -exponent) if isinstance(exponent, int) else 0
-    return _numeric(value, scale, text)
-
-
-def _numeric(value: Decimal, scale: int, text: str) -> Constant:
     if scale > _MOST_DIGITS or value.adjusted() + 1 + scale > _MOST_DIGITS:
         raise QueryError(f"{text} has more than {_MOST_DIGITS} digits", "22003")
     return Constant(int(value.scaleb(scale)), numeric(scale))
@@ -128,9 +128,7 @@ def numeric_from_text(text: str) -> Constant:
         raise QueryError(f'"{text}": numeric holds neither NaN nor infinity here', "22003")
     if not _FLOAT.fullmatch(stripped):
         raise QueryError(f'invalid input syntax for type numeric: "{text}"', "22P02")
-    value = Decimal(stripped)
-    exponent = value.as_tuple().exponent
-    return _numeric(value, max(0, -exponent) if isinstance(exponent, int) else 0, text)
+    return _numeric(Decimal(stripped), text)
 
 
 _DATE = re.compile(r"(\d{4,6})-(\d{1,2})-(\d{1,2})")

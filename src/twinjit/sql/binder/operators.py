@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from sqlglot import expressions as ast
 
@@ -10,7 +10,6 @@ from twinjit.sql.binder.intervals import Interval
 from twinjit.sql.binder.open_types import Open, resolve
 from twinjit.sql.binder.places import refuse, unsupported
 from twinjit.sql.binder.promotion import (
-    INTEGERS,
     NUMBERS,
     comparable_type,
     converted,
@@ -23,6 +22,7 @@ from twinjit.sql.types import (
     FLOAT8,
     INT4,
     INT8,
+    INTEGERS,
     TEXT,
     SqlType,
     Unit,
@@ -63,7 +63,7 @@ def _type_name(operand: Operand) -> str:
     return "numeric" if operand.type.kind == "numeric" else str(operand.type)
 
 
-def _refuse_operator(node: ast.Expr, name: str, left: Operand, right: Operand) -> Expression:
+def _refuse_operator(node: ast.Expr, name: str, left: Operand, right: Operand) -> NoReturn:
     refuse(
         node,
         "42883",
@@ -83,7 +83,6 @@ def compare(node: ast.Expr, name: str, left: Expression | Open, right: Expressio
     type_ = comparable_type(left.type, right.type)
     if type_ is None:
         _refuse_operator(node, name, left, right)
-        raise AssertionError
     if type_.kind not in ("numeric", "timestamp") or left.type.kind != right.type.kind:
         left, right = converted(left, type_), converted(right, type_)
     return Call(name, (left, right), BOOL)

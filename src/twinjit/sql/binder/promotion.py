@@ -9,10 +9,20 @@ from typing import Final
 import numpy as np
 
 from twinjit.sql.tree import Call, Constant, Expression
-from twinjit.sql.types import FLOAT4, FLOAT8, INT4, Kind, SqlType, Unit, numeric, timestamp
+from twinjit.sql.types import (
+    FLOAT4,
+    FLOAT8,
+    FLOATS,
+    INT4,
+    INTEGERS,
+    UNITS,
+    Kind,
+    SqlType,
+    numeric,
+    timestamp,
+)
 
 __all__ = [
-    "INTEGERS",
     "NUMBERS",
     "can_cast",
     "common_type",
@@ -21,12 +31,8 @@ __all__ = [
     "operand_type",
 ]
 
-INTEGERS: Final[tuple[Kind, ...]] = ("int2", "int4", "int8")
-
-NUMBERS: Final[tuple[Kind, ...]] = (*INTEGERS, "numeric", "float4", "float8")
+NUMBERS: Final[tuple[Kind, ...]] = (*INTEGERS, "numeric", *FLOATS)
 """In the order in which one is converted to the next where nobody says so."""
-
-_UNITS: Final[tuple[Unit, ...]] = ("s", "ms", "us", "ns")
 
 
 def operand_type(left: SqlType, right: SqlType) -> SqlType | None:
@@ -54,7 +60,7 @@ def common_type(types: Sequence[SqlType]) -> SqlType | None:
         return numeric(max(each.scale for each in types)) if kind == "numeric" else SqlType(kind)
     if kinds <= {"date", "timestamp"} and "timestamp" in kinds:
         units = [each.unit for each in types if each.kind == "timestamp"]
-        return timestamp(max(units, key=_UNITS.index))
+        return timestamp(max(units, key=UNITS.index))
     return types[0] if len(kinds) == 1 else None
 
 

@@ -19,7 +19,7 @@ from twinjit.sql.binder.tables import From, bind_from
 from twinjit.sql.binder.used_columns import over_used_columns
 from twinjit.sql.plan import Order, Plan
 from twinjit.sql.tree import And, Expression
-from twinjit.sql.types import BOOL, INT8, SqlType
+from twinjit.sql.types import BOOL, INT8, INTEGERS, SqlType
 
 __all__ = ["bind_expression", "bind_query"]
 
@@ -204,21 +204,16 @@ class _QueryBinder:
         for each in clause.expressions if clause else ():
             if not isinstance(each, ast.Ordered) or each.args.get("with_fill"):
                 unsupported(each, "this ORDER BY")
-            index = self._place(each.this, [*outputs, *hidden])
-            if index is None:
-                index = len(outputs) + len(hidden)
-                hidden.append(_Output("", each.this, self._binder.bind(each.this)))
+            found = _ordinal(each.this, outputs, "ORDER BY") or _by_name(each.this, outputs)
+            found = found or _Output("", each.this, self._binder.bind(each.this))
+            expressions = [output.expression for output in (*outputs, *hidden)]
+            if found.expression not in expressions:
+                hidden.append(found)
+                expressions.append(found.expression)
+            index = expressions.index(found.expression)
             is_descending = bool(each.args.get("desc"))
             orders.append(Order(index, is_descending, bool(each.args.get("nulls_first"))))
         return orders, hidden
-
-    def _place(self, node: ast.Expr, outputs: Sequence[_Output]) -> int | None:
-        found = _ordinal(node, outputs, "ORDER BY") or _by_name(node, outputs)
-        if found:
-            return next(i for i, each in enumerate(outputs) if each is found)
-        expression = self._binder.bind(node)
-        same = (i for i, each in enumerate(outputs) if each.expression == expression)
-        return next(same, None)
 
     def _bound(self, clause: str) -> Expression | None:
         node = self._select.args.get(clause)
@@ -231,7 +226,7 @@ class _QueryBinder:
             return None
         found = Binder(Scope([]), self._parameters, clause=clause.upper()).bind_operand(value)
         resolved = resolve(found, INT8) if isinstance(found, Open) else found
-        if resolved.type.kind not in ("int2", "int4", "int8"):
+        if resolved.type.kind not in INTEGERS:
             unsupported(node, f"{clause.upper()} of type {resolved.type}", "write a whole number")
         return resolved
 

@@ -85,12 +85,12 @@ class Scope:
         return ""
 
     def _at(self, index: int) -> Column:
-        for table in self.tables:
-            place = index - table.first
-            if place < len(table.schema.names):
-                field = table.schema.field(place)
-                return Column(index, sql_type_of(field.type, field.name))
-        raise AssertionError(f"no column {index}")
+        table = self._table_of(index)
+        field = table.schema.field(index - table.first)
+        return Column(index, sql_type_of(field.type, field.name))
+
+    def _table_of(self, index: int) -> Table:
+        return next(each for each in reversed(self.tables) if each.first <= index)
 
     def expanded(self, node: ast.Expr, alias: str | None) -> Iterator[tuple[str, Column]]:
         """Give what ``*``, or ``alias.*``, stands for.
@@ -112,10 +112,8 @@ class Scope:
 
     def name_of(self, index: int) -> str:
         """Give the name of a column, for messages."""
-        for table in self.tables:
-            if index - table.first < len(table.schema.names):
-                return f"{table.alias}.{table.schema.names[index - table.first]}"
-        raise AssertionError(f"no column {index}")
+        table = self._table_of(index)
+        return f"{table.alias}.{table.schema.names[index - table.first]}"
 
 
 def _places(table: Table, name: str) -> Iterator[int]:

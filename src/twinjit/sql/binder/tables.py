@@ -41,9 +41,9 @@ class From:
 
     def with_where(self, where: Sequence[Expression]) -> tuple[From, list[Expression]]:
         """Take the keys of a join from WHERE, where FROM only lists the inputs."""
-        keys, others = _split(where, self.scope)
         if self.keys or not self.is_join:
             return self, list(where)
+        keys, others = _split(where, self.scope)
         return From(self.scope, tuple(keys), self.conditions), others
 
 

@@ -19,6 +19,7 @@ from twinjit.sql.types import (
     INT2,
     INT4,
     INT8,
+    INTEGERS,
     TEXT,
     SqlType,
     numeric,
@@ -121,7 +122,7 @@ def cast_to(node: ast.Expr, operand: Expression | Open, name: TypeName) -> Expre
 def _plain_numeric(node: ast.Expr, operand: Expression) -> Expression:
     if operand.type.kind == "numeric":
         return operand
-    if operand.type.kind in ("int2", "int4", "int8"):
+    if operand.type.kind in INTEGERS:
         return converted(operand, numeric(0))
     return unsupported(
         node,

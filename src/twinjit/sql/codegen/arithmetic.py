@@ -10,11 +10,12 @@ from llvmlite import ir
 from twinjit.sql.codegen.calls import call_runtime
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.numerics import emit_numeric
-from twinjit.sql.codegen.values import WORD
+from twinjit.sql.codegen.values import VALUE_TYPES, WORD
 from twinjit.sql.failures import Failure
 from twinjit.sql.tree import Call
+from twinjit.sql.types import Kind
 
-__all__ = ["emit_arithmetic", "float_constant", "intrinsic"]
+__all__ = ["emit_arithmetic", "intrinsic", "is_infinite", "narrowed", "range_failure"]
 
 _Result = tuple[ir.Value, "ir.Value | None"]
 
@@ -40,7 +41,7 @@ def emit_arithmetic(emitter: Emitter, call: Call, values: Sequence[ir.Value]) ->
 # Integers
 
 
-def _integer(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str) -> _Result:
+def _integer(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: Kind) -> _Result:
     builder = emitter.builder
     if name in ("divide", "modulo"):
         return _division(emitter, name, values, kind)
@@ -55,7 +56,7 @@ def _integer(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str)
     return _checked(emitter, name, values, kind)
 
 
-def _checked(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str) -> _Result:
+def _checked(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: Kind) -> _Result:
     """Add, subtract or multiply: in twice the width, or, for 64 bits, by the signs."""
     builder = emitter.builder
     operate = {"add": builder.add, "subtract": builder.sub, "multiply": builder.mul}[name]
@@ -66,15 +67,25 @@ def _checked(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str)
         other = right if name == "add" else builder.not_(right)
         # The operands have one sign, and the result has the other.
         signs = builder.and_(builder.xor(left, result), builder.xor(other, result))
-        return result, emitter.failure(builder.icmp_signed("<", signs, WORD(0)), _RANGES[kind])
+        return result, range_failure(emitter, builder.icmp_signed("<", signs, WORD(0)), kind)
     wide_type = ir.IntType(128) if type_ == WORD else WORD
-    wide = operate(*(builder.sext(each, wide_type) for each in values))
-    result = builder.trunc(wide, type_)
-    is_wrong = builder.icmp_signed("!=", builder.sext(result, wide_type), wide)
-    return result, emitter.failure(is_wrong, _RANGES[kind])
+    return narrowed(emitter, operate(*(builder.sext(each, wide_type) for each in values)), kind)
 
 
-def _division(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str) -> _Result:
+def range_failure(emitter: Emitter, condition: ir.Value, kind: str) -> ir.Value:
+    """Make the failure that an integer of a kind does not hold a value, where a bit is set."""
+    return emitter.failure(condition, _RANGES[kind])
+
+
+def narrowed(emitter: Emitter, wide: ir.Value, kind: Kind) -> _Result:
+    """Bring an integer to a narrower kind, which may not hold it."""
+    builder = emitter.builder
+    result = builder.trunc(wide, VALUE_TYPES[kind])
+    is_wrong = builder.icmp_signed("!=", builder.sext(result, wide.type), wide)
+    return result, range_failure(emitter, is_wrong, kind)
+
+
+def _division(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: Kind) -> _Result:
     builder = emitter.builder
     left, right = values
     type_ = left.type
@@ -93,11 +104,6 @@ def _division(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: str
 
 
 # Floats
-
-
-def float_constant(type_: ir.Type, value: float) -> ir.Constant:
-    """Make a constant of a type of floats."""
-    return ir.Constant(type_, value)
 
 
 def intrinsic(emitter: Emitter, name: str, value: ir.Value) -> ir.Value:
@@ -135,13 +141,13 @@ def _float_failure(
     """Say where a result is infinite, or zero, though the operands are not."""
     builder = emitter.builder
     left, right = values
-    zero = float_constant(left.type, 0.0)
-    is_infinite = [_is_infinite(emitter, each) for each in (*values, result)]
-    from_infinite = is_infinite[0]
+    zero = ir.Constant(left.type, 0.0)
+    are_infinite = [is_infinite(emitter, each) for each in (*values, result)]
+    from_infinite = are_infinite[0]
     if name != "divide":
-        from_infinite = builder.or_(from_infinite, is_infinite[1])
+        from_infinite = builder.or_(from_infinite, are_infinite[1])
     overflow = emitter.failure(
-        builder.and_(is_infinite[2], builder.not_(from_infinite)), Failure.FLOAT_OVERFLOW
+        builder.and_(are_infinite[2], builder.not_(from_infinite)), Failure.FLOAT_OVERFLOW
     )
     if name in ("add", "subtract"):
         return overflow
@@ -152,7 +158,7 @@ def _float_failure(
         is_lost = builder.and_(is_lost, builder.fcmp_unordered("!=", right, zero))
         underflow = emitter.failure(is_lost, Failure.FLOAT_UNDERFLOW)
         return emitter.first(overflow, underflow)
-    is_lost = builder.and_(is_lost, builder.not_(is_infinite[1]))
+    is_lost = builder.and_(is_lost, builder.not_(are_infinite[1]))
     by_zero = builder.and_(
         builder.fcmp_ordered("==", right, zero), builder.fcmp_ordered("ord", left, left)
     )
@@ -163,7 +169,8 @@ def _float_failure(
     )
 
 
-def _is_infinite(emitter: Emitter, value: ir.Value) -> ir.Value:
+def is_infinite(emitter: Emitter, value: ir.Value) -> ir.Value:
+    """Give the bit that is set where a float is infinite."""
     magnitude = intrinsic(emitter, "fabs", value)
-    infinity = float_constant(value.type, float("inf"))
+    infinity = ir.Constant(value.type, float("inf"))
     return emitter.builder.fcmp_ordered("==", magnitude, infinity)

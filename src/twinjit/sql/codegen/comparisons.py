@@ -108,9 +108,7 @@ def emit_distinct(emitter: Emitter, expression: IsDistinct) -> Emitted:
     left, right = (emitter.emit(each) for each in operands)
     types = [each.type for each in operands]
     differs = compared(emitter, "!=", [left.value, right.value], types)
-    nulls = [
-        ir.Constant(BIT, 0) if each.is_null is None else each.is_null for each in (left, right)
-    ]
+    nulls = [each.null_bit for each in (left, right)]
     is_any_null = builder.or_(*nulls)
     value = builder.select(is_any_null, builder.xor(*nulls), differs)
     return Emitted(value, None, emitter.first(left.failure, right.failure))

@@ -7,7 +7,7 @@ from typing import Final
 
 from llvmlite import ir
 
-from twinjit.sql.codegen.arithmetic import intrinsic
+from twinjit.sql.codegen.arithmetic import intrinsic, is_infinite, narrowed, range_failure
 from twinjit.sql.codegen.calls import call_runtime
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.numerics import rescaled
@@ -16,20 +16,13 @@ from twinjit.sql.codegen.values import VALUE_TYPES, Emitted
 from twinjit.sql.failures import Failure
 from twinjit.sql.runtime import UNITS
 from twinjit.sql.tree import Call
-from twinjit.sql.types import Kind, SqlType
+from twinjit.sql.types import FLOATS, INTEGERS, Kind, SqlType
 
 __all__ = ["convert", "emit_cast"]
 
 _Result = tuple[ir.Value, "ir.Value | None"]
 
-_INTEGERS: Final[tuple[Kind, ...]] = ("int2", "int4", "int8")
-_FLOATS: Final[tuple[Kind, ...]] = ("float4", "float8")
-_INLINE: Final = frozenset((*_INTEGERS, *_FLOATS, "bool"))
-_RANGES: Final = {
-    "int2": Failure.INT2_RANGE,
-    "int4": Failure.INT4_RANGE,
-    "int8": Failure.INT8_RANGE,
-}
+_INLINE: Final = frozenset((*INTEGERS, *FLOATS, "bool"))
 
 
 def emit_cast(emitter: Emitter, call: Call) -> Emitted:
@@ -56,14 +49,14 @@ def convert(emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType)
 
 
 def _family(kind: Kind) -> str:
-    return "integer" if kind in _INTEGERS else "float" if kind in _FLOATS else kind
+    return "integer" if kind in INTEGERS else "float" if kind in FLOATS else kind
 
 
 def _to_text(emitter: Emitter, value: ir.Value, source: SqlType) -> _Result:
     builder = emitter.builder
     if source.kind == "bool":
         return call_runtime(emitter, "bool_to_text", [builder.zext(value, ir.IntType(32))])
-    if source.kind in _INTEGERS:
+    if source.kind in INTEGERS:
         wide = value if source.kind == "int8" else builder.sext(value, VALUE_TYPES["int8"])
         return call_runtime(emitter, "int8_to_text", [wide])
     arguments: list[ir.Value | int] = [value]
@@ -84,13 +77,9 @@ def _from_text(emitter: Emitter, value: ir.Value, target: SqlType) -> _Result:
 
 
 def _integers(emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType) -> _Result:
-    builder = emitter.builder
-    type_ = VALUE_TYPES[target.kind]
-    if _INTEGERS.index(target.kind) > _INTEGERS.index(source.kind):
-        return builder.sext(value, type_), None
-    result = builder.trunc(value, type_)
-    is_wrong = builder.icmp_signed("!=", builder.sext(result, value.type), value)
-    return result, emitter.failure(is_wrong, _RANGES[target.kind])
+    if INTEGERS.index(target.kind) > INTEGERS.index(source.kind):
+        return emitter.builder.sext(value, VALUE_TYPES[target.kind]), None
+    return narrowed(emitter, value, target.kind)
 
 
 def _integer_to_float(emitter: Emitter, value: ir.Value, _: SqlType, target: SqlType) -> _Result:
@@ -108,7 +97,7 @@ def _float_to_integer(emitter: Emitter, value: ir.Value, _: SqlType, target: Sql
         builder.fcmp_ordered("<", rounded, ir.Constant(rounded.type, end)),
     )
     safe = builder.select(is_in, rounded, ir.Constant(rounded.type, 0.0))
-    failure = emitter.failure(builder.not_(is_in), _RANGES[target.kind])
+    failure = range_failure(emitter, builder.not_(is_in), target.kind)
     return builder.fptosi(safe, type_), failure
 
 
@@ -117,14 +106,7 @@ def _floats(emitter: Emitter, value: ir.Value, source: SqlType, _: SqlType) -> _
     if source.kind == "float4":
         return builder.fpext(value, ir.DoubleType()), None
     result = builder.fptrunc(value, ir.FloatType())
-    infinity = float("inf")
-    is_infinite = [
-        builder.fcmp_ordered(
-            "==", intrinsic(emitter, "fabs", each), ir.Constant(each.type, infinity)
-        )
-        for each in (result, value)
-    ]
-    is_over = builder.and_(is_infinite[0], builder.not_(is_infinite[1]))
+    is_over = builder.and_(is_infinite(emitter, result), builder.not_(is_infinite(emitter, value)))
     is_under = builder.and_(
         builder.fcmp_ordered("==", result, ir.Constant(result.type, 0.0)),
         builder.fcmp_unordered("!=", value, ir.Constant(value.type, 0.0)),

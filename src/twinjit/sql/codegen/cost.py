@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from twinjit.sql.rewriting import operands_of
 from twinjit.sql.tree import Call, Expression
+from twinjit.sql.types import FLOATS, INTEGERS
 
 __all__ = ["is_cheap"]
 
@@ -14,7 +15,7 @@ _CHEAP = frozenset(
         *("floor", "ceil", "days_between"),
     )
 )
-_FLAT = frozenset(("bool", "int2", "int4", "int8", "float4", "float8", "date", "timestamp"))
+_FLAT = frozenset(("bool", *INTEGERS, *FLOATS, "date", "timestamp"))
 
 
 def is_cheap(expression: Expression) -> bool:
@@ -29,4 +30,4 @@ def is_cheap(expression: Expression) -> bool:
     return all(map(is_cheap, operands_of(expression)))
 
 
-_WIDENING = frozenset(("int2", "int4", "int8", "float4", "float8"))
+_WIDENING = frozenset((*INTEGERS, *FLOATS))

@@ -23,7 +23,7 @@ from twinjit.sql.codegen.logic import (
     emit_or,
 )
 from twinjit.sql.codegen.strict import emit_strict
-from twinjit.sql.codegen.values import BIT, VALUE_TYPES, Emitted
+from twinjit.sql.codegen.values import VALUE_TYPES, Emitted
 from twinjit.sql.tree import (
     And,
     BooleanTest,
@@ -69,8 +69,7 @@ def emit_expression(emitter: Emitter, expression: Expression) -> Emitted:
             return emit_null_if(emitter, expression)
         case IsNull():
             operand = emitter.emit(expression.operand)
-            is_null = ir.Constant(BIT, 0) if operand.is_null is None else operand.is_null
-            return Emitted(is_null, None, operand.failure)
+            return Emitted(operand.null_bit, None, operand.failure)
         case IsDistinct():
             return emit_distinct(emitter, expression)
         case BooleanTest():

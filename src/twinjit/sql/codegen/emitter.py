@@ -123,6 +123,12 @@ class Emitter:
                 found = bit if found is None else self.builder.or_(found, bit)
         return found
 
+    def is_true(self, found: Emitted) -> ir.Value:
+        """Give the bit that is set where a bool is neither false nor null."""
+        if found.is_null is None:
+            return found.value
+        return self.builder.and_(found.value, self.builder.not_(found.is_null))
+
     def select(self, condition: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
         """Choose between two values of one type."""
         return yes if yes is no else self.builder.select(condition, yes, no)

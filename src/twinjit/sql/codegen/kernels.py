@@ -19,9 +19,9 @@ from llvmlite import ir
 
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.layout import ColumnLayout
-from twinjit.sql.codegen.loading import Columns, expand_bits, has_bits
+from twinjit.sql.codegen.loading import Columns, has_bits
 from twinjit.sql.codegen.loops import counted
-from twinjit.sql.codegen.values import BIT, BYTE, POINTER, WORD, Emitted, word
+from twinjit.sql.codegen.values import BIT, BYTE, POINTER, WORD, word
 from twinjit.sql.rewriting import columns_of
 from twinjit.sql.tree import Expression
 
@@ -99,9 +99,7 @@ def _emit_diagnosis(module: ir.Module, shape: _Shape) -> ir.Function:
     inputs, slots, _, begin, end, status = function.args
     columns = Columns(builder, inputs, slots, shape.layouts)
     arena = _arena(builder, status)
-    start = builder.append_basic_block("start")
-    builder.branch(start)
-    builder.position_at_end(start)
+    _leave_entry(builder)
 
     def body(row: ir.Value, _: Sequence[ir.Value]) -> Sequence[ir.Value]:
         emitter = Emitter(builder, row, columns, arena, is_precise=True)
@@ -110,7 +108,7 @@ def _emit_diagnosis(module: ir.Module, shape: _Shape) -> ir.Function:
             found = emitter.emit(shape.where)
             _return_failure(emitter, status, row, found.failure)
             inside = builder.append_basic_block("selected")
-            builder.cbranch(_is_true(builder, found), inside, after)
+            builder.cbranch(emitter.is_true(found), inside, after)
             builder.position_at_end(inside)
         for failure in shape.consumer.failures(emitter):
             _return_failure(emitter, status, row, failure)
@@ -121,6 +119,13 @@ def _emit_diagnosis(module: ir.Module, shape: _Shape) -> ir.Function:
     counted(builder, begin, end, body)
     builder.ret(word(0))
     return function
+
+
+def _leave_entry(builder: ir.IRBuilder) -> None:
+    """Go on in a block of its own, so that more can be added to the entry."""
+    start = builder.append_basic_block("start")
+    builder.branch(start)
+    builder.position_at_end(start)
 
 
 def _return_failure(
@@ -140,12 +145,6 @@ def _arena(builder: ir.IRBuilder, status: ir.Value) -> ir.Value:
     return builder.inttoptr(builder.load(place, typ=WORD), POINTER)
 
 
-def _is_true(builder: ir.IRBuilder, found: Emitted) -> ir.Value:
-    if found.is_null is None:
-        return found.value
-    return builder.and_(found.value, builder.not_(found.is_null))
-
-
 class _Kernel:
     def __init__(self, module: ir.Module, shape: _Shape, diagnose: ir.Function) -> None:
         self._shape = shape
@@ -160,17 +159,15 @@ class _Kernel:
         self._selected = builder.alloca(_SHORT, size=BLOCK)
         self._bits = {key: builder.alloca(BYTE, size=BLOCK) for key in self._bitmaps()}
         shape.consumer.enter(builder, self._outputs)
-        start = builder.append_basic_block("start")
-        builder.branch(start)
-        builder.position_at_end(start)
+        _leave_entry(builder)
 
-    def _bitmaps(self) -> Iterator[tuple[int, bool]]:
-        """Give the bitmaps that the condition reads."""
+    def _bitmaps(self) -> Iterator[tuple[int, int]]:
+        """Give the bitmaps that the condition reads: columns, and places of their addresses."""
         where = self._shape.where
         indices = set() if where is None else {each.index for each in columns_of(where)}
         for index in sorted(indices):
-            for is_validity in has_bits(self._columns.layout(index)):
-                yield index, is_validity
+            for place in has_bits(self._columns.layout(index)):
+                yield index, place
 
     def emit(self) -> None:
         """Emit the kernel."""
@@ -200,11 +197,11 @@ class _Kernel:
             def body(
                 row: ir.Value,
                 _: Sequence[ir.Value],
-                key: tuple[int, bool] = key,
+                key: tuple[int, int] = key,
                 bytes_: ir.Value = bytes_,
             ) -> Sequence[ir.Value]:
                 place = builder.gep(bytes_, [builder.sub(row, start)], source_etype=BYTE)
-                expand_bits(builder, self._columns, key, row, place)
+                builder.store(builder.zext(self._columns.bit(builder, *key, row), BYTE), place)
                 return ()
 
             counted(builder, start, end, body)
@@ -218,7 +215,7 @@ class _Kernel:
             emitter = Emitter(builder, row, self._columns, self._arena, is_precise=False)
             found = emitter.emit(where)
             place = builder.gep(self._mask, [builder.sub(row, start)], source_etype=BYTE)
-            builder.store(builder.zext(_is_true(builder, found), BYTE), place)
+            builder.store(builder.zext(emitter.is_true(found), BYTE), place)
             return [carried[0] if found.failure is None else builder.or_(carried[0], found.failure)]
 
         (has_failed,) = counted(builder, start, end, body, [ir.Constant(BIT, 0)])

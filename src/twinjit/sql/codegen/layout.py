@@ -17,7 +17,7 @@ from twinjit.sql.types import SqlType
 __all__ = ["SLOTS", "ColumnLayout", "Inputs", "layout_of"]
 
 SLOTS = 8
-"""Words that a kernel gets for each column: addresses of validity bits (or 0), of values or
+"""Words that a kernel gets for each column: addresses of validity bits, of values or
 offsets, and of data; and the offset of the first row. Then the same of a dictionary's values."""
 
 

@@ -14,15 +14,15 @@ from twinjit.sql.codegen.lifting import WORDS
 from twinjit.sql.codegen.values import BIT, BYTE, POINTER, VALUE_TYPES, WORD, Emitted, word
 from twinjit.sql.tree import Column, Parameter
 
-__all__ = ["Columns", "expand_bits", "has_bits"]
+__all__ = ["Columns", "has_bits"]
 
 _WIDTHS: Final = {
     **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
     **{f"decimal{bits}": bits for bits in (32, 64, 128)},
     "date32[day]": 32,
-    "date64[ms]": 64,
     **{f"timestamp[{unit}]": 64 for unit in ("s", "ms", "us", "ns")},
 }
+_VALIDITY, _VALUES, _DATA, _OFFSET = range(SLOTS // 2)  # the places of a column's words
 _DAY_IN_MILLISECONDS: Final = 86_400_000
 _INLINE_TEXT: Final = 12  # the bytes that fit into a view
 
@@ -52,8 +52,8 @@ class Columns:
         self._slots = slots
         self._layouts = layouts
         self._words: dict[int, ir.Value] = {}
-        # Of a block of rows, a byte for each bit, by column and whether it is validity.
-        self.expanded: Mapping[tuple[int, bool], ir.Value] = {}
+        # Of a block of rows, a byte for each bit, by column and place of the bitmap's address.
+        self.expanded: Mapping[tuple[int, int], ir.Value] = {}
         self.block_start: ir.Value = word(0)
 
     def layout(self, column: int) -> ColumnLayout:
@@ -73,15 +73,12 @@ class Columns:
 
     def slot(self, emitter: Emitter, parameter: Parameter) -> Emitted:
         """Load a slot, at the entry."""
-        with emitter.builder.goto_entry_block():
-            return self._load_slot(emitter.builder, parameter)
-
-    def _load_slot(self, builder: ir.IRBuilder, parameter: Parameter) -> Emitted:
-        index = parameter.index * WORDS
-        address = builder.gep(self._slots, [word(index)], source_etype=WORD)
-        type_ = VALUE_TYPES[parameter.type.kind]
-        value = builder.load(address, typ=BYTE if type_ == BIT else type_, align=8)
-        return Emitted(builder.trunc(value, BIT) if type_ == BIT else value)
+        builder, type_ = emitter.builder, VALUE_TYPES[parameter.type.kind]
+        with builder.goto_entry_block():
+            place = word(parameter.index * WORDS)
+            address = builder.gep(self._slots, [place], source_etype=WORD)
+            value = builder.load(address, typ=BYTE if type_ == BIT else type_, align=8)
+            return Emitted(builder.trunc(value, BIT) if type_ == BIT else value)
 
     def column(self, emitter: Emitter, column: Column) -> Emitted:
         """Load a column at the row, and convert it to the type that the query has for it."""
@@ -103,26 +100,25 @@ class Columns:
     def _null_bit(self, emitter: Emitter, column: int) -> ir.Value | None:
         if not self._layouts[column].can_be_null:
             return None
-        builder = emitter.builder
-        expanded = self.expanded.get((column, True))
-        if expanded is not None:
-            return builder.not_(self._expanded_bit(emitter, expanded))
-        return builder.not_(self._bit(emitter, column, 0, 0, emitter.row))
+        return emitter.builder.not_(self._bit(emitter, column, _VALIDITY, emitter.row))
 
-    def _expanded_bit(self, emitter: Emitter, bytes_: ir.Value) -> ir.Value:
+    def _bit(self, emitter: Emitter, column: int, place: int, row: ir.Value) -> ir.Value:
+        """Load a bit, as a byte where its block is expanded."""
         builder = emitter.builder
-        place = builder.sub(emitter.row, self.block_start)
-        address = builder.gep(bytes_, [place], source_etype=BYTE)
+        expanded = self.expanded.get((column, place))
+        if expanded is None:
+            return self.bit(builder, column, place, row)
+        address = builder.gep(expanded, [builder.sub(row, self.block_start)], source_etype=BYTE)
         return builder.icmp_unsigned("!=", builder.load(address, typ=BYTE), BYTE(0))
 
-    def _bit(
-        self, emitter: Emitter, column: int, first: int, place: int, row: ir.Value
-    ) -> ir.Value:
-        """Load a bit of a bitmap, whose address is at a place behind `first`."""
-        builder = emitter.builder
-        address = builder.inttoptr(self.word(column, first + place), POINTER)
-        index = builder.add(row, self.word(column, first + 3))
-        return load_bit(builder, address, index)
+    def bit(self, builder: ir.IRBuilder, column: int, place: int, row: ir.Value) -> ir.Value:
+        """Load a bit of the bitmap whose address is at a place; the lowest of a byte is first."""
+        bitmap = builder.inttoptr(self.word(column, place), POINTER)
+        offset = self.word(column, place - place % (SLOTS // 2) + _OFFSET)
+        index = builder.add(row, offset)
+        address = builder.gep(bitmap, [builder.lshr(index, word(3))], source_etype=BYTE)
+        shift = builder.trunc(builder.and_(index, word(7)), BYTE)
+        return builder.trunc(builder.lshr(builder.load(address, typ=BYTE), shift), BIT)
 
     def _flat(
         self, emitter: Emitter, column: int, first: int, layout: ColumnLayout, row: ir.Value
@@ -130,27 +126,45 @@ class Columns:
         """Load a value of fixed width, as the SQL type that its physical type is."""
         builder = emitter.builder
         if layout.physical == "bool":
-            expanded = self.expanded.get((column, False)) if first == 0 else None
-            if expanded is not None:
-                return self._expanded_bit(emitter, expanded)
-            return self._bit(emitter, column, first, 1, row)
+            return self._bit(emitter, column, first + _VALUES, row)
         type_ = VALUE_TYPES[layout.source.kind]
-        stored = ir.IntType(_WIDTHS[layout.physical]) if layout.physical in _WIDTHS else type_
-        value = builder.load(self._address(emitter, column, first, stored, row), typ=stored)
-        value.align = 8 if stored.__class__ is ir.IntType and stored.width == 128 else value.align
         if layout.physical == "date64[ms]":
+            value = self._stored(emitter, column, first, WORD, row)
             return builder.trunc(builder.sdiv(value, word(_DAY_IN_MILLISECONDS)), type_)
+        if layout.physical in _WIDTHS:
+            return self._integer(emitter, column, first, layout.physical, type_, row)
+        return self._stored(emitter, column, first, type_, row)
+
+    def _integer(
+        self,
+        emitter: Emitter,
+        column: int,
+        first: int,
+        physical: str,
+        type_: ir.Type,
+        row: ir.Value,
+    ) -> ir.Value:
+        """Load what is stored as an integer, and widen it to a type."""
+        stored = ir.IntType(_WIDTHS[physical])
+        value = self._stored(emitter, column, first, stored, row)
         if stored == type_:
             return value
-        widen = builder.zext if layout.physical.startswith("uint") else builder.sext
-        return widen(value, type_)
+        builder = emitter.builder
+        return (builder.zext if physical.startswith("uint") else builder.sext)(value, type_)
+
+    def _stored(
+        self, emitter: Emitter, column: int, first: int, type_: ir.Type, row: ir.Value
+    ) -> ir.Value:
+        address = self._address(emitter, column, first, type_, row)
+        is_wide = type_ == VALUE_TYPES["numeric"]  # which Arrow aligns to words
+        return emitter.builder.load(address, typ=type_, align=8 if is_wide else None)
 
     def _address(
         self, emitter: Emitter, column: int, first: int, type_: ir.Type, row: ir.Value
     ) -> ir.Value:
         builder = emitter.builder
-        base = builder.inttoptr(self.word(column, first + 1), POINTER)
-        index = builder.add(row, self.word(column, first + 3))
+        base = builder.inttoptr(self.word(column, first + _VALUES), POINTER)
+        index = builder.add(row, self.word(column, first + _OFFSET))
         return builder.gep(base, [index], source_etype=type_)
 
     def _from_dictionary(
@@ -160,14 +174,11 @@ class Columns:
         layout = self._layouts[column]
 
         def look_up() -> Emitted:
-            builder = emitter.builder
-            stored = ir.IntType(_WIDTHS[layout.physical])
-            index = builder.load(self._address(emitter, column, 0, stored, emitter.row), typ=stored)
-            widen = builder.zext if layout.physical.startswith("uint") else builder.sext
-            row = index if stored == WORD else widen(index, WORD)
+            row = self._integer(emitter, column, 0, layout.physical, WORD, emitter.row)
             is_entry_null = None
             if values.can_be_null:
-                is_entry_null = builder.not_(self._bit(emitter, column, SLOTS // 2, 0, row))
+                bit = self._bit(emitter, column, SLOTS // 2 + _VALIDITY, row)
+                is_entry_null = emitter.builder.not_(bit)
             if values.source.kind == "text":
                 return self._text(emitter, column, SLOTS // 2, values, row, is_entry_null)
             return Emitted(self._flat(emitter, column, SLOTS // 2, values, row), is_entry_null)
@@ -211,7 +222,7 @@ class Columns:
             for n in range(2)
         ]
         start, end = (each if offset == WORD else builder.sext(each, WORD) for each in bounds)
-        data = builder.inttoptr(self.word(column, first + 2), POINTER)
+        data = builder.inttoptr(self.word(column, first + _DATA), POINTER)
         return make_text(
             builder, builder.gep(data, [start], source_etype=BYTE), builder.sub(end, start)
         )
@@ -231,7 +242,7 @@ class Columns:
                 number, start = (
                     builder.zext(builder.load(field, typ=short), WORD) for field in fields[2:]
                 )
-                buffers = builder.inttoptr(self.word(column, first + 2), POINTER)
+                buffers = builder.inttoptr(self.word(column, first + _DATA), POINTER)
                 place = builder.gep(buffers, [number], source_etype=WORD)
                 base = builder.inttoptr(builder.load(place, typ=WORD), POINTER)
                 far, far_block = builder.gep(base, [start], source_etype=BYTE), builder.block
@@ -247,26 +258,9 @@ def make_text(builder: ir.IRBuilder, pointer: ir.Value, length: ir.Value) -> ir.
     return builder.insert_value(builder.insert_value(empty, pointer, 0), length, 1)
 
 
-def load_bit(builder: ir.IRBuilder, bitmap: ir.Value, index: ir.Value) -> ir.Value:
-    """Load a bit, the lowest of a byte first."""
-    address = builder.gep(bitmap, [builder.lshr(index, word(3))], source_etype=BYTE)
-    shift = builder.trunc(builder.and_(index, word(7)), BYTE)
-    return builder.trunc(builder.lshr(builder.load(address, typ=BYTE), shift), BIT)
-
-
-def has_bits(layout: ColumnLayout) -> tuple[bool, ...]:
-    """Say which bitmaps a column has: of validity (True), of values (False)."""
+def has_bits(layout: ColumnLayout) -> tuple[int, ...]:
+    """Give the places where the addresses of a column's bitmaps are."""
     if layout.is_constant or layout.physical == "null":
         return ()
     is_bits = layout.physical == "bool" and layout.dictionary is None
-    return (True,) * layout.can_be_null + (False,) * is_bits
-
-
-def expand_bits(
-    builder: ir.IRBuilder, columns: Columns, key: tuple[int, bool], row: ir.Value, place: ir.Value
-) -> None:
-    """Store a bit of a column at a row as a byte."""
-    column, is_validity = key
-    address = builder.inttoptr(columns.word(column, 0 if is_validity else 1), POINTER)
-    bit = load_bit(builder, address, builder.add(row, columns.word(column, 3)))
-    builder.store(builder.zext(bit, BYTE), place)
+    return (_VALIDITY,) * layout.can_be_null + (_VALUES,) * is_bits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
@@ -10,6 +10,7 @@ from twinjit.sql.codegen.cost import is_cheap
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.values import BIT, Emitted
 from twinjit.sql.tree import And, BooleanTest, Case, Coalesce, Expression, NullIf, Or
+from twinjit.sql.types import SqlType
 
 __all__ = [
     "emit_and",
@@ -21,17 +22,25 @@ __all__ = [
 ]
 
 
-def reached(emitter: Emitter, expression: Expression, condition: ir.Value) -> Emitted:
-    """Evaluate what only counts where a bit is set, with a branch if it is not cheap."""
-    if is_cheap(expression):
-        found = emitter.emit(expression)
-        return Emitted(
-            found.value,
-            found.is_null,
-            emitter.unless(emitter.builder.not_(condition), found.failure),
-        )
-    otherwise = Emitted(emitter.null(expression.type).value)
-    return emitter.guarded(condition, lambda: emitter.emit(expression), otherwise)
+def _guarded(
+    emitter: Emitter,
+    condition: ir.Value,
+    parts: Sequence[Expression],
+    work: Callable[[], Emitted],
+    type_: SqlType,
+) -> Emitted:
+    """Do what only counts where a bit is set, with a branch unless all its parts are cheap."""
+    if not all(map(is_cheap, parts)):
+        return emitter.guarded(condition, work, Emitted(emitter.null(type_).value))
+    found = work()
+    unless = emitter.unless(emitter.builder.not_(condition), found.failure)
+    return Emitted(found.value, found.is_null, unless)
+
+
+def _reached(emitter: Emitter, condition: ir.Value, expression: Expression) -> Emitted:
+    return _guarded(
+        emitter, condition, [expression], lambda: emitter.emit(expression), expression.type
+    )
 
 
 def emit_and(emitter: Emitter, expression: And) -> Emitted:
@@ -57,7 +66,7 @@ def _chain(emitter: Emitter, operands: Sequence[Expression], *, ends: bool) -> E
             goes_on = builder.or_(goes_on, is_null)
         if failure is not None:
             goes_on = builder.and_(goes_on, builder.not_(emitter.has_failed(failure)))
-        each = reached(emitter, operand, goes_on)
+        each = _reached(emitter, goes_on, operand)
         failure = emitter.first(failure, each.failure)
         value, is_null = _joined(emitter, (value, is_null), (each.value, each.is_null), ends)
     return Emitted(value, is_null, failure)
@@ -98,24 +107,16 @@ def _branches(
     builder = emitter.builder
     (condition, result), *others = branches
     tested = emitter.emit(condition)
-    is_true = tested.value
-    if tested.is_null is not None:
-        is_true = builder.and_(is_true, builder.not_(tested.is_null))
+    is_true = emitter.is_true(tested)
     is_false = builder.not_(is_true)
     if tested.failure is not None:
         has_not_failed = builder.not_(emitter.has_failed(tested.failure))
         is_true, is_false = (builder.and_(each, has_not_failed) for each in (is_true, is_false))
-    yes = reached(emitter, result, is_true)
+    yes = _reached(emitter, is_true, result)
     rest = [part for pair in others for part in pair] + [otherwise]
-    if all(map(is_cheap, rest)):
-        no = _branches(emitter, others, otherwise)
-        no = Emitted(no.value, no.is_null, emitter.unless(is_true, no.failure))
-    else:
-        no = emitter.guarded(
-            is_false,
-            lambda: _branches(emitter, others, otherwise),
-            Emitted(emitter.null(otherwise.type).value),
-        )
+    no = _guarded(
+        emitter, is_false, rest, lambda: _branches(emitter, others, otherwise), otherwise.type
+    )
     return _chosen(emitter, is_true, yes, no, tested.failure)
 
 
@@ -125,10 +126,7 @@ def _chosen(
     builder = emitter.builder
     is_null = None
     if yes.is_null is not None or no.is_null is not None:
-        nulls = (
-            ir.Constant(BIT, 0) if each.is_null is None else each.is_null for each in (yes, no)
-        )
-        is_null = builder.select(condition, *nulls)
+        is_null = builder.select(condition, yes.null_bit, no.null_bit)
     failure = emitter.first(before, yes.failure, no.failure)
     return Emitted(emitter.select(condition, yes.value, no.value), is_null, failure)
 
@@ -147,17 +145,7 @@ def _first_value(emitter: Emitter, operands: list[Expression]) -> Emitted:
     goes_on = found.is_null
     if found.failure is not None:
         goes_on = builder.and_(goes_on, builder.not_(emitter.has_failed(found.failure)))
-    if all(map(is_cheap, others)):
-        rest = _first_value(emitter, others)
-        rest = Emitted(
-            rest.value, rest.is_null, emitter.unless(builder.not_(goes_on), rest.failure)
-        )
-    else:
-        rest = emitter.guarded(
-            goes_on,
-            lambda: _first_value(emitter, others),
-            Emitted(emitter.null(first.type).value),
-        )
+    rest = _guarded(emitter, goes_on, others, lambda: _first_value(emitter, others), first.type)
     value = emitter.select(found.is_null, rest.value, found.value)
     is_null = None if rest.is_null is None else builder.and_(found.is_null, rest.is_null)
     return Emitted(value, is_null, emitter.first(found.failure, rest.failure))
@@ -167,19 +155,14 @@ def emit_null_if(emitter: Emitter, expression: NullIf) -> Emitted:
     """Emit NULLIF."""
     equal = emitter.emit(expression.equal)
     operand = emitter.emit(expression.operand)
-    is_equal = equal.value
-    if equal.is_null is not None:
-        is_equal = emitter.builder.and_(is_equal, emitter.builder.not_(equal.is_null))
-    is_null = emitter.any(operand.is_null, is_equal)
+    is_null = emitter.any(operand.is_null, emitter.is_true(equal))
     return Emitted(operand.value, is_null, emitter.first(equal.failure, operand.failure))
 
 
 def emit_boolean_test(emitter: Emitter, expression: BooleanTest) -> Emitted:
     """Emit IS TRUE, IS FALSE and IS UNKNOWN."""
     operand = emitter.emit(expression.operand)
-    builder = emitter.builder
-    is_null = ir.Constant(BIT, 0) if operand.is_null is None else operand.is_null
     if expression.value is None:
-        return Emitted(is_null, None, operand.failure)
-    value = operand.value if expression.value else builder.not_(operand.value)
-    return Emitted(builder.and_(value, builder.not_(is_null)), None, operand.failure)
+        return Emitted(operand.null_bit, None, operand.failure)
+    value = operand.value if expression.value else emitter.builder.not_(operand.value)
+    return Emitted(emitter.is_true(Emitted(value, operand.is_null)), None, operand.failure)

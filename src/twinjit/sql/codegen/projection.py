@@ -66,8 +66,7 @@ class Projection(Consumer):
                 type_, value = BYTE, builder.zext(value, BYTE)
             address = builder.gep(values, [place], source_etype=type_)
             builder.store(value, address, align=8 if _is_large(type_) else None)
-            is_null = ir.Constant(BIT, 0) if each.is_null is None else each.is_null
-            is_valid = builder.zext(builder.not_(is_null), BYTE)
+            is_valid = builder.zext(builder.not_(each.null_bit), BYTE)
             builder.store(is_valid, builder.gep(validity, [place], source_etype=BYTE))
         return emitter.first(*(each.failure for each in found))
 

@@ -50,6 +50,11 @@ class Emitted:
     is_null: ir.Value | None = None
     failure: ir.Value | None = None
 
+    @property
+    def null_bit(self) -> ir.Value:
+        """A bit, whether or not it can be null."""
+        return ir.Constant(BIT, 0) if self.is_null is None else self.is_null
+
 
 def word(value: int) -> ir.Constant:
     """Make a constant of 64 bits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.dataset as datasets
 
 from twinjit.errors import QueryError
 from twinjit.sql.arrow_types import sql_type_of
-from twinjit.sql.data.partitions import Partition, RowGroup
+from twinjit.sql.data.partitions import Partition, RowGroup, no_row_groups, rows_alone
 from twinjit.sql.data.ranges import Range
 from twinjit.sql.data.values import value_of
 
@@ -46,7 +47,7 @@ def file_partition(fragment: Any, schema: pa.Schema, number: int) -> Partition:
         schema=fragment.physical_schema,
         read=read,
         constants=constants,
-        row_groups=(lambda: _row_groups(fragment)) if is_parquet else lambda: None,
+        row_groups=partial(_row_groups, fragment) if is_parquet else no_row_groups,
     )
 
 
@@ -59,7 +60,7 @@ def _batches(fragment: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
                 schema=physical, columns=list(columns), use_threads=False
             )
         elif rows := fragment.count_rows():
-            yield pa.record_batch([pa.nulls(rows)], names=[""])
+            yield rows_alone(rows)
     except (OSError, pa.ArrowException) as error:
         path = getattr(fragment, "path", "a fragment")
         raise QueryError(f"{path} cannot be read: {error}", "58030") from error

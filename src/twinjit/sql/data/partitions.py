@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from twinjit.sql.data.ranges import Range
 
-__all__ = ["Partition", "RowGroup"]
+__all__ = ["Partition", "RowGroup", "no_row_groups", "rows_alone"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,14 @@ class RowGroup:
     ranges: Mapping[str, Range]
 
 
-def _no_row_groups() -> Sequence[RowGroup] | None:
+def no_row_groups() -> Sequence[RowGroup] | None:
+    """Say that there are none."""
     return None
+
+
+def rows_alone(rows: int) -> pa.RecordBatch:
+    """Make a batch of so many rows without columns, which Arrow cannot count, but for one."""
+    return pa.record_batch([pa.nulls(rows)], names=[""])
 
 
 @dataclass(frozen=True)
@@ -50,4 +56,4 @@ class Partition:
     schema: pa.Schema
     read: Callable[[Sequence[str], Sequence[int] | None], Iterator[pa.RecordBatch]]
     constants: Mapping[str, pa.Scalar] = field(default_factory=dict)
-    row_groups: Callable[[], Sequence[RowGroup] | None] = _no_row_groups
+    row_groups: Callable[[], Sequence[RowGroup] | None] = no_row_groups

@@ -18,12 +18,11 @@ from twinjit.sql.tree import (
     Parameter,
     Value,
 )
-from twinjit.sql.types import SqlType
+from twinjit.sql.types import INTEGERS, SqlType
 
 __all__ = ["Range", "can_be_true"]
 
 Truth = bool | None
-Ordered = int | float | bytes
 
 
 @dataclass(frozen=True)
@@ -182,15 +181,12 @@ def _truths_of(found: Range) -> frozenset[Truth]:
     return frozenset(truths)
 
 
-_WIDTHS = {"int2": 2, "int4": 4, "int8": 8}
-
-
 def _converted(found: Range, source: SqlType, target: SqlType) -> Range:
     """Give the range of a conversion, where it keeps the order and cannot fail."""
     convert: Callable[[int], int] | None = None
-    if source.kind in _WIDTHS and _WIDTHS[source.kind] <= _WIDTHS.get(target.kind, 0):
+    if source.kind in INTEGERS and target.kind in INTEGERS[INTEGERS.index(source.kind) :]:
         convert = int
-    elif target.kind == "numeric" and (source.kind in _WIDTHS or source.kind == "numeric"):
+    elif target.kind == "numeric" and source.kind in (*INTEGERS, "numeric"):
         digits = target.scale - source.scale  # integers have none
         if digits >= 0:
             convert = (10**digits).__mul__

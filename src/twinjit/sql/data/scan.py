@@ -15,7 +15,7 @@ from twinjit.sql.data.sources import Source
 from twinjit.sql.data.values import value_of
 from twinjit.sql.plan import Input
 from twinjit.sql.tree import Expression, Value
-from twinjit.sql.types import SqlType
+from twinjit.sql.types import FLOATS, INTEGERS, UNITS, SqlType
 
 __all__ = ["Morsel", "Scan", "ScanCounts", "scans"]
 
@@ -208,20 +208,16 @@ def _check_types(partition: Partition, input_: Input) -> None:
             )
 
 
-_CHAINS = (("int2", "int4", "int8"), ("float4", "float8"))
-_DIGITS = {"int2": 5, "int4": 10, "int8": 19}
-_UNITS = ("s", "ms", "us", "ns")
-
-
 def _fits(found: SqlType, wanted: SqlType) -> bool:
     """Whether each value of one type is one of another, but for what 128 or 64 bits do not hold."""
     if found.kind == wanted.kind:
-        is_finer = _UNITS.index(wanted.unit) >= _UNITS.index(found.unit)
+        is_finer = UNITS.index(wanted.unit) >= UNITS.index(found.unit)
         return wanted.scale >= found.scale and is_finer
     if wanted.kind == "numeric":
-        return found.kind in _DIGITS
+        return found.kind in INTEGERS
     if found.kind == "date":
         return wanted.kind == "timestamp"
     return any(
-        found.kind in chain and wanted.kind in chain[chain.index(found.kind) :] for chain in _CHAINS
+        found.kind in chain and wanted.kind in chain[chain.index(found.kind) :]
+        for chain in (INTEGERS, FLOATS)
     )

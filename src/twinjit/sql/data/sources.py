@@ -10,7 +10,7 @@ import pyarrow as pa
 from twinjit.errors import QueryError
 from twinjit.forks import held_off
 from twinjit.sql.data.files import file_partition
-from twinjit.sql.data.partitions import Partition
+from twinjit.sql.data.partitions import Partition, rows_alone
 
 __all__ = ["ReaderSource", "Source", "open_source"]
 
@@ -46,7 +46,7 @@ class TableSource:
             if columns:
                 yield from self._table.select(list(columns)).to_batches()
             elif self._table.num_rows:
-                yield _rows_alone(self._table.num_rows)
+                yield rows_alone(self._table.num_rows)
 
         yield Partition("table", self._table.schema, read)
 
@@ -81,7 +81,7 @@ class ReaderSource:
                 )
             self._is_read = True
             for batch in self._reader:
-                yield batch.select(list(columns)) if columns else _rows_alone(batch.num_rows)
+                yield batch.select(list(columns)) if columns else rows_alone(batch.num_rows)
 
         yield Partition("reader", self._reader.schema, read)
 
@@ -101,11 +101,6 @@ class DatasetSource:
         """Give the dataset's fragments."""
         for number, fragment in enumerate(self._dataset.get_fragments()):
             yield file_partition(fragment, self._dataset.schema, number)
-
-
-def _rows_alone(rows: int) -> pa.RecordBatch:
-    """Make a batch of so many rows without columns, which Arrow cannot count, but for one."""
-    return pa.record_batch([pa.nulls(rows)], names=[""])
 
 
 def open_source(data: object, name: str) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -66,13 +66,10 @@ class Sorter:
         self._kept.append(batch)
         self._rows += batch.num_rows
         if self._most is not None and self._rows > max(_MANY_ROWS, 4 * self._most):
-            self._replace(self.finish().to_batches())
+            self._kept = self.finish().to_batches()
+            self._rows = sum(each.num_rows for each in self._kept)
 
     def finish(self) -> pa.Table:
         """Give the rows in order."""
         table = sort(pa.Table.from_batches(self._kept, self._schema), self._order)
         return table if self._most is None else table.slice(0, self._most)
-
-    def _replace(self, batches: Iterable[pa.RecordBatch]) -> None:
-        self._kept = list(batches)
-        self._rows = sum(batch.num_rows for batch in self._kept)
