@@ -24,28 +24,22 @@ struct InContext {
 /// Guards `contexts` and `turns`. Held while a program is walked, with the GIL, too.
 std::mutex liveMutex;
 
-/// Contexts with work in them. Never destroyed: threads may outlive static destructors. Empty in
-/// forked children, where the threads that did the work are not.
-std::map<mlir::MLIRContext *, InContext> &contexts() {
+/// What is known of contexts, one for each type. Never destroyed: threads may outlive static
+/// destructors. Empty in forked children, where the threads that worked or waited are not.
+template <typename Known> std::map<mlir::MLIRContext *, Known> &byContext() {
   static auto *all = [] {
-    static auto *made = new std::map<mlir::MLIRContext *, InContext>();
+    static auto *made = new std::map<mlir::MLIRContext *, Known>();
     pthread_atfork(nullptr, nullptr, [] { made->clear(); });
     return made;
   }();
   return *all;
 }
 
-using Turns = std::map<mlir::MLIRContext *, std::vector<const LiveTurn *>>;
+/// Contexts with work in them.
+auto &contexts() { return byContext<InContext>(); }
 
-/// Who waits in which context, the first first. Of the same life.
-Turns &turns() {
-  static auto *all = [] {
-    static auto *made = new Turns();
-    pthread_atfork(nullptr, nullptr, [] { made->clear(); });
-    return made;
-  }();
-  return *all;
-}
+/// Who waits in which context, the first first.
+auto &turns() { return byContext<std::vector<const LiveTurn *>>(); }
 
 /// What a walk over a program finds.
 struct Found {

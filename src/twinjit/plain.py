@@ -54,14 +54,11 @@ def error_from_plain(data: Any) -> TwinjitError:
         diagnostics = tuple(map(_diagnostic, data["diagnostics"]))
         attributes = {**data["attributes"]}
         found = attributes.pop("difference", None)
-        places = {name: attributes.pop(name) for name in _PLACES if name in attributes}
-        for value in places.values():
-            _checked(value, int, type(None))
-        for value in attributes.values():
-            _checked(value, str, type(None))
+        for name, value in attributes.items():
+            _checked(value, int if name in _PLACES else str, type(None))
         if found is not None:
             attributes["difference"] = CodeDifference.from_data(found)
-        return kind(message, diagnostics=diagnostics, **places, **attributes)
+        return kind(message, diagnostics=diagnostics, **attributes)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not an error: {_shortened(data)}") from error
 

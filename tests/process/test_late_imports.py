@@ -126,20 +126,33 @@ def test_an_import_that_closes_a_circle_is_tried_again() -> None:
     run_script(f"{REFUSED.format(refusals=3)}{compiled}\nassert refusals == 0")
 
 
+# A fork once `begun` is set in `late`, and a late import in the child.
+FORK = """
+thread = threading.Thread(target=late)
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    with held_off():
+        os._exit(0)
+thread.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
 # A late import registers to have its lock taken before forks, and then takes it, like `logging`.
 LOCKING = """
 import os, threading, time
 from twinjit.forks import held_off
 
 registering = os.register_at_fork
-registered = threading.Event()
+begun = threading.Event()
 
 def load():
     lock = threading.RLock()
     os.register_at_fork(
         before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
     )
-    registered.set()
+    begun.set()
     time.sleep(0.5)  # for the fork to come in between
     with lock:
         pass
@@ -147,22 +160,12 @@ def load():
 def late():
     with held_off():
         load()
-
-thread = threading.Thread(target=late)
-thread.start()
-registered.wait()
-child = os.fork()
-if child == 0:
-    with held_off():
-        os._exit(0)
-thread.join()
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-assert os.register_at_fork is registering, "put back"
 """
 
 
 def test_a_fork_goes_with_an_import_whose_locks_forks_take() -> None:
-    run_script(LOCKING, warnings="ignore")
+    put_back = "assert os.register_at_fork is registering"
+    run_script(f"{LOCKING}{FORK}{put_back}", warnings="ignore")
 
 
 # Loaded after Twinjit by the user, and used by a late import.
@@ -171,25 +174,15 @@ import os, threading, time
 from twinjit.forks import held_off
 import logging
 
-inside = threading.Event()
+begun = threading.Event()
 
 def late():
     with held_off():
-        inside.set()
+        begun.set()
         time.sleep(0.5)
         logging.getLogger("late")
-
-thread = threading.Thread(target=late)
-thread.start()
-inside.wait()
-child = os.fork()
-if child == 0:
-    with held_off():
-        os._exit(0)
-thread.join()
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
 def test_a_fork_goes_with_an_import_that_logs() -> None:
-    run_script(LOGGING, warnings="ignore")
+    run_script(LOGGING + FORK, warnings="ignore")

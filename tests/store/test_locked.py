@@ -95,8 +95,8 @@ def test_what_cannot_be_opened(tmp_path: Path, flags: int) -> None:
 
 def test_what_is_no_file_leaves_no_descriptor(tmp_path: Path) -> None:
     """`FileIO` does not close a descriptor that it was given, and refuses."""
-    before = os.listdir("/proc/self/fd")
+    before = open_descriptors()
     for _ in range(3):
         with pytest.raises(IsADirectoryError):
             LockedFile(str(tmp_path), os.O_RDONLY)
-    assert os.listdir("/proc/self/fd") == before
+    assert open_descriptors() == before
