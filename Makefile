@@ -43,7 +43,7 @@ tidy: $(VENV)/installed
 
 # The committed stubs of the native modules; a test compares them with the modules.
 stubs: $(VENV)/installed-test
-	for module in _llvm _mlir; do \
+	for module in _llvm _mlir _sql; do \
 	  $(BIN)/python -m nanobind.stubgen -q -p native/stubs.pat -m twinjit._native.$$module \
 	    -o src/twinjit/_native/$$module.pyi || exit 1; \
 	done

@@ -29,3 +29,8 @@ twinjit\._native\._llvm\.Function$:
             """
             Have later calls run the entry of another image, whose code takes and gives the same. The former code lives as long as the function. Raises ArtifactError where there is none.
             """
+
+twinjit\._native\._sql\.__prefix__:
+    \from typing import Any
+    \from numpy.typing import NDArray
+    \import numpy

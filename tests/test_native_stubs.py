@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("module", ["_llvm", "_mlir"])
+@pytest.mark.parametrize("module", ["_llvm", "_mlir", "_sql"])
 def test_stub_is_current(module, tmp_path):
     generated = tmp_path / f"{module}.pyi"
     command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-p", ROOT / "native/stubs.pat",

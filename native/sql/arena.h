@@ -22,7 +22,7 @@ public:
   char *allocate(int64_t bytes) {
     if (bytes < 0 || bytes > largest)
       return nullptr;
-    int64_t rounded = (bytes + 15) & ~int64_t{15};
+    int64_t rounded = (bytes + 16) & ~int64_t{15}; // never none
     if (end - next < rounded && !grow(rounded))
       return nullptr;
     char *found = next;

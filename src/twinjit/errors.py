@@ -42,7 +42,9 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PolicyError",
+    "QueryCancelledError",
     "QueryError",
+    "QueryTimeoutError",
     "RedefinitionError",
     "ReproducerError",
     "ReproducibilityError",
@@ -332,6 +334,14 @@ class SqlError(TwinjitError, ArithmeticError):
     ) -> None:
         super().__init__(message, diagnostics=diagnostics)
         self.sqlstate = sqlstate
+
+
+class QueryCancelledError(TwinjitError):
+    """A query was stopped, since nobody wants its result any more."""
+
+
+class QueryTimeoutError(TwinjitError, TimeoutError):
+    """A query did not end in the time that it had, and was stopped."""
 
 
 class QueryError(TwinjitError, ValueError):

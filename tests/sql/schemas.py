@@ -39,4 +39,5 @@ ALL = pa.schema(
 
 
 def bound(text: str, schema: pa.Schema = ALL) -> Expression:
-    return bind_expression(text, schema)
+    expression, _ = bind_expression(text, schema)
+    return expression

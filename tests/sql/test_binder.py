@@ -33,7 +33,7 @@ TYPES_OF = [
     ("f8 * n", "double precision"),
     ("-i2", "smallint"),
     ("-1", "integer"),
-    ("-9223372036854775808", "numeric(38,0)"),
+    ("-9223372036854775808", "bigint"),
     ("i4 ^ 2", "double precision"),
     ("i4 / 2", "integer"),
     ("d + 1", "date"),

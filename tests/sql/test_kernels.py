@@ -1,4 +1,4 @@
-"""Kernels of expressions that need no function of a runtime, compiled and run."""
+"""Expressions and filters, interpreted and compiled."""
 
 from __future__ import annotations
 
@@ -13,45 +13,37 @@ import pytest
 
 import twinjit
 from twinjit.errors import SqlError
+from twinjit.sql import query
 from twinjit.sql.binder import bind_query
-from twinjit.sql.codegen.layout import Inputs, layout_of
-from twinjit.sql.codegen.lifting import Slots
-from twinjit.sql.codegen.outputs import Outputs
-from twinjit.sql.codegen.program import Kernel, KernelProgram
-from twinjit.sql.codegen.projection import Projection
+from twinjit.sql.codegen.layout import layout_of
+from twinjit.sql.codegen.program import KernelProgram
 from twinjit.sql.data.scan import Morsel
 
 pytest.importorskip("llvmlite.ir")
 
 NULL_ARENA = 0
 COMPILER = twinjit.Compiler(cache=False)
+MODES: list[Any] = ["off", "force"]
 
 
-def program_of(text: str, table: Any) -> tuple[KernelProgram, Morsel, list[Any]]:
+def program_of(text: str, table: Any) -> KernelProgram:
     plan = bind_query(text, {"t": table.schema})
     columns = [table.column(name).combine_chunks() for name in plan.inputs[0].columns]
     arrays = tuple(each.chunk(0) if isinstance(each, pa.ChunkedArray) else each for each in columns)
-    morsel = Morsel(arrays, table.num_rows)
     outputs = [expression for _, expression in plan.outputs]
-    program = KernelProgram.of(layout_of(morsel), plan.where, outputs, "project", Projection)
-    return program, morsel, [each.type for each in outputs]
+    return KernelProgram.of(layout_of(Morsel(arrays, table.num_rows)), plan.where, outputs)
 
 
-def run(text: str, table: Any) -> list[list[object]]:
-    """Compile a query of one table, and give its columns."""
-    program, morsel, types = program_of(text, table)
-    executable = COMPILER.compile(program.generate())
-    kernel = Kernel(executable.address("kernel"), executable)
-    outputs = Outputs(types, morsel.rows)
-    inputs, slots = Inputs(morsel.columns), Slots(program.lifted.slots)
-    written = kernel.run(inputs.words, slots.words, outputs.words, 0, morsel.rows, NULL_ARENA)
-    return [each.to_pylist() for each in outputs.arrays(written)]
+def run(text: str, table: Any, jit: Any) -> list[list[object]]:
+    """Execute a query of one table, and give its columns."""
+    found = query(text, t=table, jit=jit, compiler=COMPILER).to_table()
+    return [each.to_pylist() for each in found.columns]
 
 
-def one(expression: str, **columns: Any) -> object:
+def one(expression: str, jit: Any, **columns: Any) -> object:
     """Evaluate an expression for one row."""
     table = pa.table({name: pa.array([value], type_) for name, (value, type_) in columns.items()})
-    ((value,),) = run(f"SELECT {expression} FROM t", table)
+    ((value,),) = run(f"SELECT {expression} FROM t", table, jit)
     return value
 
 
@@ -114,9 +106,10 @@ VALUES = [
 ]
 
 
+@pytest.mark.parametrize("jit", MODES)
 @pytest.mark.parametrize(("expression", "type_", "value", "expected"), VALUES)
-def test_values(expression: str, type_: Any, value: object, expected: object) -> None:
-    found = one(expression, a=(value, type_))
+def test_values(expression: str, type_: Any, value: object, expected: object, jit: Any) -> None:
+    found = one(expression, jit, a=(value, type_))
     assert (found, type(found)) == (expected, type(expected))
 
 
@@ -141,20 +134,24 @@ FAILURES = [
 ]
 
 
+@pytest.mark.parametrize("jit", MODES)
 @pytest.mark.parametrize(("expression", "type_", "value", "sqlstate", "message"), FAILURES)
-def test_failures(expression: str, type_: Any, value: object, sqlstate: str, message: str) -> None:
+def test_failures(
+    expression: str, type_: Any, value: object, sqlstate: str, message: str, jit: Any
+) -> None:
     with pytest.raises(SqlError) as raised:
-        one(expression, a=(value, type_))
+        one(expression, jit, a=(value, type_))
     assert (raised.value.sqlstate, str(raised.value)) == (sqlstate, message)
 
 
+@pytest.mark.parametrize("jit", MODES)
 @pytest.mark.parametrize("rows", [0, 1, 1023, 1024, 1025, 5000])
 @pytest.mark.parametrize("start", [0, 1, 7, 64])
-def test_filters_over_slices(rows: int, start: int) -> None:
+def test_filters_over_slices(rows: int, start: int, jit: Any) -> None:
     numbers = [None if n % 11 == 0 else n for n in range(rows + start)]
     flags = [None if n % 7 == 0 else n % 2 == 0 for n in range(rows + start)]
     table = pa.table({"a": pa.array(numbers, INT4), "b": pa.array(flags, BOOL)}).slice(start)
-    found = run("SELECT a + 1, b FROM t WHERE a % 3 = 1 AND b IS NOT FALSE", table)
+    found = run("SELECT a + 1, b FROM t WHERE a % 3 = 1 AND b IS NOT FALSE", table, jit)
     kept = [
         (a + 1, b)
         for a, b in zip(numbers[start:], flags[start:], strict=True)
@@ -163,15 +160,16 @@ def test_filters_over_slices(rows: int, start: int) -> None:
     assert list(zip(*found, strict=True)) == kept
 
 
-def test_the_first_row_that_fails_decides() -> None:
+@pytest.mark.parametrize("jit", MODES)
+def test_the_first_row_that_fails_decides(jit: Any) -> None:
     """By the condition, or by an output of a row for which it is true."""
     numbers = [1] * 2000
     numbers[1500], numbers[1200] = 0, 2147483647
     table = pa.table({"a": pa.array(numbers, INT4)})
     with pytest.raises(SqlError, match="integer out of range"):
-        run("SELECT a + 1 FROM t WHERE 1 / a < 5", table)
+        run("SELECT a + 1 FROM t WHERE 1 / a < 5", table, jit)
     with pytest.raises(SqlError, match="division by zero"):
-        run("SELECT a + 1 FROM t WHERE 1 / a < 5 AND a < 10", table)
+        run("SELECT a + 1 FROM t WHERE 1 / a < 5 AND a < 10", table, jit)
 
 
 LAYOUTS = [
@@ -192,23 +190,24 @@ LAYOUTS = [
 ]
 
 
+@pytest.mark.parametrize("jit", MODES)
 @pytest.mark.parametrize(("type_", "value", "expected"), LAYOUTS)
 @pytest.mark.parametrize("has_nulls", [False, True])
-def test_layouts(type_: Any, value: object, expected: object, has_nulls: bool) -> None:
+def test_layouts(type_: Any, value: object, expected: object, has_nulls: bool, jit: Any) -> None:
     values = [value, None if has_nulls else value, value, value]
     table = pa.table({"a": pa.array(values, type_)}).slice(1)
     wanted = value if expected is None else expected
-    (found,) = run("SELECT a FROM t", table)
+    (found,) = run("SELECT a FROM t", table, jit)
     assert found == [None if has_nulls else wanted, wanted, wanted]
-    (found,) = run("SELECT a IS NULL FROM t", table)
+    (found,) = run("SELECT a IS NULL FROM t", table, jit)
     assert found == [has_nulls, False, False]
 
 
 def test_kernels_that_differ_in_literals_are_one() -> None:
     table = pa.table({"a": pa.array([1, 2], INT4)})
-    first, *_ = program_of("SELECT a + 1 FROM t WHERE a < 5", table)
-    second, *_ = program_of("SELECT a + 7 FROM t WHERE a < 9", table)
-    other, *_ = program_of("SELECT a - 1 FROM t WHERE a < 5", table)
+    first = program_of("SELECT a + 1 FROM t WHERE a < 5", table)
+    second = program_of("SELECT a + 7 FROM t WHERE a < 9", table)
+    other = program_of("SELECT a - 1 FROM t WHERE a < 5", table)
     assert first.signature == second.signature != other.signature
     assert str(first.generate()) == str(second.generate())
     assert twinjit.fingerprint(first.generate()) == twinjit.fingerprint(second.generate())
@@ -216,6 +215,6 @@ def test_kernels_that_differ_in_literals_are_one() -> None:
 
 def test_nulls_are_no_literals_to_share() -> None:
     table = pa.table({"a": pa.array([1, 2], INT4)})
-    first, *_ = program_of("SELECT coalesce(a, 1) FROM t", table)
-    second, *_ = program_of("SELECT coalesce(a, null) FROM t", table)
+    first = program_of("SELECT coalesce(a, 1) FROM t", table)
+    second = program_of("SELECT coalesce(a, null) FROM t", table)
     assert first.signature != second.signature

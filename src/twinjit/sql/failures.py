@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from twinjit.errors import SqlError
 
-__all__ = ["Failure", "failure_error"]
+__all__ = ["Failure", "failure_error", "raise_first", "raise_if_failed"]
 
 
 class Failure(IntEnum):
@@ -76,7 +79,7 @@ _TEXTS: dict[Failure, tuple[str, str]] = {
         "22025",
         "LIKE pattern must not end with escape character",
     ),
-    Failure.LONG_ESCAPE: ("22019", "invalid escape string"),
+    Failure.LONG_ESCAPE: ("22025", "invalid escape string"),
     Failure.BOOL_SYNTAX: ("22P02", "invalid input syntax for type boolean"),
     Failure.INT2_SYNTAX: ("22P02", "invalid input syntax for type smallint"),
     Failure.INT4_SYNTAX: ("22P02", "invalid input syntax for type integer"),
@@ -100,3 +103,33 @@ def failure_error(failure: Failure) -> SqlError:
     """Make the exception for a code."""
     sqlstate, message = _TEXTS[failure]
     return SqlError(message, sqlstate)
+
+
+def raise_first(failures: npt.NDArray[np.uint8]) -> None:
+    """Raise the error of the first row that failed, if one did.
+
+    Parameters
+    ----------
+    failures
+        Shape (rows,): codes.
+
+    Raises
+    ------
+    SqlError
+        If one is not 0.
+    """
+    failed = np.flatnonzero(failures)
+    if len(failed):
+        raise_if_failed(int(failures[failed[0]]))
+
+
+def raise_if_failed(code: int) -> None:
+    """Raise the error of a code, unless it is 0.
+
+    Raises
+    ------
+    SqlError
+        If it is not.
+    """
+    if code:
+        raise failure_error(Failure(code))

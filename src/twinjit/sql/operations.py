@@ -57,7 +57,7 @@ OPERATIONS: Final[Mapping[str, str]] = MappingProxyType(
         "lower": "of ASCII letters, as in PostgreSQL's locale C",
         "upper": "of ASCII letters",
         "substring": "(text, int4 start[, int4 length]), in characters; 22011 for negative lengths",
-        "like": "(text, text pattern, text escape), bool; escape of 0 or 1 character; 22019, 22025",
+        "like": "(text, text pattern, text escape), bool; escape of 0 or 1 character; 22025",
         "ilike": "the same, whatever the case of ASCII letters",
         # Dates and timestamps.
         "add_days": "(date, int4), date; 22008",

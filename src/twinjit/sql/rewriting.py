@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from twinjit.sql.tree import Column, Expression
 from twinjit.sql.types import SqlType
 
-__all__ = ["columns_of", "map_operands", "operands_of"]
+__all__ = ["columns_of", "map_operands", "operands_of", "size_of"]
 
 _Node = TypeVar("_Node")
 
@@ -56,3 +56,8 @@ def columns_of(expression: Expression) -> Iterator[Column]:
         yield expression
     for operand in operands_of(expression):
         yield from columns_of(operand)
+
+
+def size_of(expression: Expression) -> int:
+    """Count an expression and its operands, all the way down."""
+    return 1 + sum(map(size_of, operands_of(expression)))

@@ -1,9 +1,9 @@
 """The functions that compiled kernels call where an operation is not inlined, as data.
 
-They are declared here, and not written yet: a program with a kernel that needs one is refused as it
-is linked. A function that can fail takes, behind its other arguments, a pointer for its result, and
-returns an int4: a `Failure`, or 0, in which case alone the result has been written. Another returns
-its result.
+They are written in ``native/sql``, where the interpreter has more, for what kernels do themselves.
+A function that can fail takes, behind its other arguments, a pointer for its result, and returns an
+int4: a `Failure`, or 0, in which case alone the result has been written. Another returns its
+result.
 """
 
 from __future__ import annotations
@@ -17,13 +17,10 @@ from twinjit.sql.types import Unit
 
 __all__ = ["FIELDS", "FUNCTIONS", "UNITS", "Argument", "RuntimeFunction"]
 
-Argument = Literal[
-    "bool", "int2", "int4", "int8", "float4", "float8", "text", "numeric", "arena", "table", "state"
-]
+Argument = Literal["bool", "int2", "int4", "int8", "float4", "float8", "text", "numeric", "arena"]
 """How a value is passed: a text as pointer and length, a numeric as its low and high word, an arena
-or a table by its address. Results alone are bool (a byte of 0 or 1), int2, or the address of a
-group's state (null where memory has run out). Dates are int4, timestamps int8; scales, units
-(`UNITS`) and fields (`FIELDS`) are int4.
+by its address. Results alone are bool (a byte of 0 or 1) and int2. Dates are int4, timestamps int8;
+scales, units (`UNITS`) and fields (`FIELDS`) are int4.
 """
 
 
@@ -66,9 +63,6 @@ _TEXT = (
     _returning("int4", "length", "text"),
     _returning("int4", "compare", "text", "text"),
     _returning("int4", "text_equal", "text", "text"),
-    _returning("int4", "starts_with", "text", "text"),
-    _returning("int4", "ends_with", "text", "text"),
-    _returning("int4", "contains", "text", "text"),
     _failing("text", "lower", "text", "arena"),
     _failing("text", "upper", "text", "arena"),
     _failing("text", "concat", "text", "text", "arena"),
@@ -130,7 +124,6 @@ _NUMBERS = (
 _DATES = (
     _failing("int4", "add_days", "int4", "int4"),
     _failing("int4", "subtract_days", "int4", "int4"),
-    _failing("int4", "days_between", "int4", "int4"),
     _failing("int8", "add_interval", "int8", "int4", "int4", "int4", "int8"),
     _failing("numeric", "extract_date", "int4", "int4", "int4"),
     _failing("numeric", "extract_timestamp", "int8", "int4", "int4", "int4"),
@@ -141,18 +134,8 @@ _DATES = (
     _returning("int4", "timestamp_compare", "int8", "int4", "int8", "int4"),
 )
 
-_MEMORY = (
-    _returning("state", "group", "table", "text"),
-    _returning("int8", "group_count", "table"),
-    _returning("state", "allocate", "arena", "int8"),
-)
-
 FUNCTIONS: Final[Mapping[str, RuntimeFunction]] = MappingProxyType(
-    {
-        each.name: each
-        for table in (_TEXT, _CONVERSIONS_OF_TEXT, _NUMBERS, _DATES, _MEMORY)
-        for each in table
-    }
+    {each.name: each for table in (_TEXT, _CONVERSIONS_OF_TEXT, _NUMBERS, _DATES) for each in table}
 )
 """By name."""
 

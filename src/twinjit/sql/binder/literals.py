@@ -22,7 +22,7 @@ _WHITE = " \t\n\r\v\f"
 
 
 def number(text: str) -> Constant:
-    """Read a literal that stands without quotes: int4, int8 or numeric.
+    """Read a literal that stands without quotes, maybe with a minus: int4, int8 or numeric.
 
     Raises
     ------
@@ -30,11 +30,10 @@ def number(text: str) -> Constant:
         If 38 digits do not hold it.
     """
     value = Decimal(text)
-    if text.isdigit():
-        if value < 1 << 31:
-            return Constant(int(value), INT4)
-        if value < 1 << 63:
-            return Constant(int(value), INT8)
+    if text.removeprefix("-").isdigit():
+        for bits, type_ in ((32, INT4), (64, INT8)):
+            if -(1 << bits - 1) <= value < 1 << bits - 1:
+                return Constant(int(value), type_)
     return _numeric(value, text)
 
 

@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 from sqlglot import expressions as ast
 
 from twinjit.sql.binder.intervals import Interval
+from twinjit.sql.binder.literals import number
 from twinjit.sql.binder.open_types import Open, resolve
 from twinjit.sql.binder.places import refuse, unsupported
 from twinjit.sql.binder.promotion import (
@@ -210,7 +211,10 @@ def negate(node: ast.Expr, operand: Operand) -> Operand:
         refuse(node, "42725", "operator is not unique: - unknown: add a cast")
     if operand.type.kind not in NUMBERS:
         refuse(node, "42883", f"operator does not exist: - {operand.type}")
-    is_literal = isinstance(operand, Constant) and operand.type.kind in (*INTEGERS, "numeric")
-    if is_literal and isinstance(operand, Constant) and isinstance(operand.value, int):
+    if isinstance(operand, Constant) and isinstance(node.this.unnest(), ast.Literal):
+        # The sign is part of the literal, as it is where PostgreSQL finds its type.
+        return number(f"-{node.this.unnest().name}")
+    is_exact = operand.type.kind in (*INTEGERS, "numeric")
+    if is_exact and isinstance(operand, Constant) and isinstance(operand.value, int):
         return Constant(-operand.value, operand.type)
     return Call("negate", (operand,), operand.type)

@@ -58,8 +58,13 @@ def bind_query(
 
 def bind_expression(
     text: str, schema: pa.Schema, parameters: Sequence[SqlType] | None = None
-) -> Expression:
+) -> tuple[Expression, tuple[SqlType, ...]]:
     """Bind an expression over the columns of a schema, which it counts from 0.
+
+    Returns
+    -------
+    expression, types
+        The types are those of its parameters.
 
     Raises
     ------
@@ -69,8 +74,7 @@ def bind_expression(
     scope = Scope([Table("", "", schema, 0)])
     found = Parameters(parameters)
     expression = Binder(scope, found).bind(parse_expression(text))
-    found.types()
-    return expression
+    return expression, found.types()
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,12 @@ from twinjit.sql.codegen.calls import call_runtime
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.numerics import emit_numeric
 from twinjit.sql.codegen.values import VALUE_TYPES, WORD
-from twinjit.sql.failures import Failure
 from twinjit.sql.tree import Call
-from twinjit.sql.types import Kind
+from twinjit.sql.types import INTEGERS, Kind
 
-__all__ = ["emit_arithmetic", "intrinsic", "is_infinite", "narrowed", "range_failure"]
+__all__ = ["emit_arithmetic", "intrinsic", "is_infinite", "narrowed"]
 
 _Result = tuple[ir.Value, "ir.Value | None"]
-
-_RANGES: Final = {
-    "int2": Failure.INT2_RANGE,
-    "int4": Failure.INT4_RANGE,
-    "int8": Failure.INT8_RANGE,
-}
 
 
 def emit_arithmetic(emitter: Emitter, call: Call, values: Sequence[ir.Value]) -> _Result:
@@ -31,7 +24,7 @@ def emit_arithmetic(emitter: Emitter, call: Call, values: Sequence[ir.Value]) ->
     kind = call.type.kind
     if call.function == "days_between":
         return _checked(emitter, "subtract", values, "int4")
-    if kind in _RANGES:
+    if kind in INTEGERS:
         return _integer(emitter, call.function, values, kind)
     if kind == "numeric":
         return emit_numeric(emitter, call, values)
@@ -67,22 +60,16 @@ def _checked(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: Kind
         other = right if name == "add" else builder.not_(right)
         # The operands have one sign, and the result has the other.
         signs = builder.and_(builder.xor(left, result), builder.xor(other, result))
-        return result, range_failure(emitter, builder.icmp_signed("<", signs, WORD(0)), kind)
+        return result, builder.icmp_signed("<", signs, WORD(0))
     wide_type = ir.IntType(128) if type_ == WORD else WORD
     return narrowed(emitter, operate(*(builder.sext(each, wide_type) for each in values)), kind)
-
-
-def range_failure(emitter: Emitter, condition: ir.Value, kind: str) -> ir.Value:
-    """Make the failure that an integer of a kind does not hold a value, where a bit is set."""
-    return emitter.failure(condition, _RANGES[kind])
 
 
 def narrowed(emitter: Emitter, wide: ir.Value, kind: Kind) -> _Result:
     """Bring an integer to a narrower kind, which may not hold it."""
     builder = emitter.builder
     result = builder.trunc(wide, VALUE_TYPES[kind])
-    is_wrong = builder.icmp_signed("!=", builder.sext(result, wide.type), wide)
-    return result, range_failure(emitter, is_wrong, kind)
+    return result, builder.icmp_signed("!=", builder.sext(result, wide.type), wide)
 
 
 def _division(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: Kind) -> _Result:
@@ -93,14 +80,13 @@ def _division(emitter: Emitter, name: str, values: Sequence[ir.Value], kind: Kin
     is_minus_one = builder.icmp_signed("==", right, type_(-1))
     # Neither may reach the processor, which traps; what divides by minus one is negated.
     divisor = builder.select(builder.or_(is_zero, is_minus_one), type_(1), right)
-    by_zero = emitter.failure(is_zero, Failure.DIVISION_BY_ZERO)
     if name == "modulo":
         rest = builder.srem(left, divisor)
-        return builder.select(is_minus_one, type_(0), rest), by_zero
+        return builder.select(is_minus_one, type_(0), rest), is_zero
     negated, failure = _checked(emitter, "subtract", (type_(0), left), kind)
     overflow = emitter.unless(builder.not_(is_minus_one), failure)
     quotient = builder.sdiv(left, divisor)
-    return builder.select(is_minus_one, negated, quotient), emitter.first(by_zero, overflow)
+    return builder.select(is_minus_one, negated, quotient), emitter.any(is_zero, overflow)
 
 
 # Floats
@@ -146,9 +132,7 @@ def _float_failure(
     from_infinite = are_infinite[0]
     if name != "divide":
         from_infinite = builder.or_(from_infinite, are_infinite[1])
-    overflow = emitter.failure(
-        builder.and_(are_infinite[2], builder.not_(from_infinite)), Failure.FLOAT_OVERFLOW
-    )
+    overflow = builder.and_(are_infinite[2], builder.not_(from_infinite))
     if name in ("add", "subtract"):
         return overflow
     is_lost = builder.and_(
@@ -156,17 +140,12 @@ def _float_failure(
     )
     if name == "multiply":
         is_lost = builder.and_(is_lost, builder.fcmp_unordered("!=", right, zero))
-        underflow = emitter.failure(is_lost, Failure.FLOAT_UNDERFLOW)
-        return emitter.first(overflow, underflow)
+        return builder.or_(overflow, is_lost)
     is_lost = builder.and_(is_lost, builder.not_(are_infinite[1]))
     by_zero = builder.and_(
         builder.fcmp_ordered("==", right, zero), builder.fcmp_ordered("ord", left, left)
     )
-    return emitter.first(
-        emitter.failure(by_zero, Failure.DIVISION_BY_ZERO),
-        overflow,
-        emitter.failure(is_lost, Failure.FLOAT_UNDERFLOW),
-    )
+    return emitter.any(by_zero, overflow, is_lost)
 
 
 def is_infinite(emitter: Emitter, value: ir.Value) -> ir.Value:

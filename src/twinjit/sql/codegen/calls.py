@@ -22,7 +22,6 @@ _ARGUMENTS: Final[dict[Argument, tuple[ir.Type, ...]]] = {
     "text": (POINTER, WORD),
     "numeric": (WORD, WORD),
     "arena": (POINTER,),
-    "table": (POINTER,),
 }
 _RESULTS: Final[dict[Argument, ir.Type]] = {
     "bool": BYTE,
@@ -33,7 +32,6 @@ _RESULTS: Final[dict[Argument, ir.Type]] = {
     "float8": ir.DoubleType(),
     "text": VALUE_TYPES["text"],
     "numeric": VALUE_TYPES["numeric"],
-    "state": POINTER,
 }
 
 
@@ -81,7 +79,7 @@ def call_runtime(
     value = builder.load(place, typ=type_)
     if function.result == "bool":
         value = builder.trunc(value, ir.IntType(1))
-    return value, emitter.failure_of_code(code)
+    return value, builder.icmp_signed("!=", code, _CODE(0))
 
 
 def _passed(

@@ -111,7 +111,7 @@ def emit_distinct(emitter: Emitter, expression: IsDistinct) -> Emitted:
     nulls = [each.null_bit for each in (left, right)]
     is_any_null = builder.or_(*nulls)
     value = builder.select(is_any_null, builder.xor(*nulls), differs)
-    return Emitted(value, None, emitter.first(left.failure, right.failure))
+    return Emitted(value, None, emitter.any(left.failure, right.failure))
 
 
 def emit_extreme(emitter: Emitter, expression: Extreme) -> Emitted:
@@ -136,4 +136,4 @@ def _more_extreme(emitter: Emitter, which: str, operand: Expression, found: Emit
     if found.is_null is not None and each.is_null is not None:
         is_null = builder.and_(found.is_null, each.is_null)
     value = emitter.select(is_better, each.value, found.value)
-    return Emitted(value, is_null, emitter.first(found.failure, each.failure))
+    return Emitted(value, is_null, emitter.any(found.failure, each.failure))

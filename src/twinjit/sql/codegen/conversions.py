@@ -7,13 +7,12 @@ from typing import Final
 
 from llvmlite import ir
 
-from twinjit.sql.codegen.arithmetic import intrinsic, is_infinite, narrowed, range_failure
+from twinjit.sql.codegen.arithmetic import intrinsic, is_infinite, narrowed
 from twinjit.sql.codegen.calls import call_runtime
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.numerics import rescaled
 from twinjit.sql.codegen.strict import emit_branching, emit_strict
 from twinjit.sql.codegen.values import VALUE_TYPES, Emitted
-from twinjit.sql.failures import Failure
 from twinjit.sql.runtime import UNITS
 from twinjit.sql.tree import Call
 from twinjit.sql.types import FLOATS, INTEGERS, Kind, SqlType
@@ -97,8 +96,7 @@ def _float_to_integer(emitter: Emitter, value: ir.Value, _: SqlType, target: Sql
         builder.fcmp_ordered("<", rounded, ir.Constant(rounded.type, end)),
     )
     safe = builder.select(is_in, rounded, ir.Constant(rounded.type, 0.0))
-    failure = range_failure(emitter, builder.not_(is_in), target.kind)
-    return builder.fptosi(safe, type_), failure
+    return builder.fptosi(safe, type_), builder.not_(is_in)
 
 
 def _floats(emitter: Emitter, value: ir.Value, source: SqlType, _: SqlType) -> _Result:
@@ -111,10 +109,7 @@ def _floats(emitter: Emitter, value: ir.Value, source: SqlType, _: SqlType) -> _
         builder.fcmp_ordered("==", result, ir.Constant(result.type, 0.0)),
         builder.fcmp_unordered("!=", value, ir.Constant(value.type, 0.0)),
     )
-    return result, emitter.first(
-        emitter.failure(is_over, Failure.FLOAT_OVERFLOW),
-        emitter.failure(is_under, Failure.FLOAT_UNDERFLOW),
-    )
+    return result, builder.or_(is_over, is_under)
 
 
 def _numerics(emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType) -> _Result:

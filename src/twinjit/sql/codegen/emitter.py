@@ -8,13 +8,10 @@ from typing import Protocol
 from llvmlite import ir
 
 from twinjit.sql.codegen.values import BIT, VALUE_TYPES, Emitted
-from twinjit.sql.failures import Failure
 from twinjit.sql.tree import Column, Expression, Parameter
 from twinjit.sql.types import SqlType
 
 __all__ = ["Emitter", "Loader"]
-
-_CODE = ir.IntType(32)
 
 
 class Loader(Protocol):
@@ -42,9 +39,6 @@ class Emitter:
         For columns and slots.
     arena
         The address of the memory for texts.
-    is_precise
-        Whether failures are told by their codes, rather than only that there is one. That takes
-        more instructions, and is for rows that are known to fail.
     """
 
     def __init__(
@@ -53,15 +47,11 @@ class Emitter:
         row: ir.Value,
         loader: Loader,
         arena: ir.Value,
-        *,
-        is_precise: bool,
     ) -> None:
         self.builder = builder
         self.row = row
         self.loader = loader
         self.arena = arena
-        self.is_precise = is_precise
-        self.failure_type: ir.Type = _CODE if is_precise else BIT
         self._known: dict[Expression, Emitted] = {}
 
     def emit(self, expression: Expression) -> Emitted:
@@ -80,40 +70,11 @@ class Emitter:
 
     # Failures and nulls
 
-    def failure(self, condition: ir.Value, kind: Failure) -> ir.Value:
-        """Make the failure that there is where a bit is set."""
-        if not self.is_precise:
-            return condition
-        return self.builder.select(condition, ir.Constant(_CODE, int(kind)), ir.Constant(_CODE, 0))
-
-    def failure_of_code(self, code: ir.Value) -> ir.Value:
-        """Make the failure of a code, 0 being none."""
-        return code if self.is_precise else self.builder.icmp_signed("!=", code, code.type(0))
-
-    def first(self, *failures: ir.Value | None) -> ir.Value | None:
-        """Give the first failure that there is."""
-        found: ir.Value | None = None
-        for failure in failures:
-            if found is None or failure is None:
-                found = failure if found is None else found
-            elif self.is_precise:
-                is_one = self.has_failed(found)
-                found = self.builder.select(is_one, found, failure)
-            else:
-                found = self.builder.or_(found, failure)
-        return found
-
-    def has_failed(self, failure: ir.Value) -> ir.Value:
-        """Give the bit that says whether there is one."""
-        if not self.is_precise:
-            return failure
-        return self.builder.icmp_signed("!=", failure, ir.Constant(_CODE, 0))
-
     def unless(self, condition: ir.Value | None, failure: ir.Value | None) -> ir.Value | None:
         """Give a failure that does not count where a bit is set."""
         if condition is None or failure is None:
             return failure
-        return self.builder.select(condition, ir.Constant(self.failure_type, 0), failure)
+        return self.builder.select(condition, ir.Constant(BIT, 0), failure)
 
     def any(self, *bits: ir.Value | None) -> ir.Value | None:
         """Give a bit that is set where one is; None for never."""
@@ -156,18 +117,16 @@ class Emitter:
         value = self._phi(found.value.type, [(block, each.value) for block, each in pairs])
         return Emitted(
             value,
-            self._merged(BIT, {block: each.is_null for block, each in pairs}),
-            self._merged(self.failure_type, {block: each.failure for block, each in pairs}),
+            self._merged({block: each.is_null for block, each in pairs}),
+            self._merged({block: each.failure for block, each in pairs}),
         )
 
-    def _merged(
-        self, type_: ir.Type, values: Mapping[ir.Block, ir.Value | None]
-    ) -> ir.Value | None:
-        if all(each is None for each in values.values()):
+    def _merged(self, bits: Mapping[ir.Block, ir.Value | None]) -> ir.Value | None:
+        if all(each is None for each in bits.values()):
             return None
-        zero = ir.Constant(type_, 0)
+        zero = ir.Constant(BIT, 0)
         return self._phi(
-            type_, [(block, zero if each is None else each) for block, each in values.items()]
+            BIT, [(block, zero if each is None else each) for block, each in bits.items()]
         )
 
     def _phi(self, type_: ir.Type, values: list[tuple[ir.Block, ir.Value]]) -> ir.Value:

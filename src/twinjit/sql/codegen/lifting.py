@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,64 +32,74 @@ class Lifted:
     expressions
         With `Parameter`s that count the slots.
     slots
-        What each is filled with; never null.
+        Where the value of each comes from.
     """
 
     expressions: tuple[Expression | None, ...]
-    slots: tuple[Constant, ...]
+    slots: tuple[Constant | Parameter | Column, ...]
 
 
 def lift(
     expressions: Sequence[Expression | None],
-    parameters: Sequence[Value],
-    columns: Mapping[int, Value],
+    null_parameters: Set[int] = frozenset(),
+    constant_columns: Mapping[int, bool] = MappingProxyType({}),
 ) -> Lifted:
     """Lift all values, but for nulls and for constants that decide which code is made.
 
     Parameters
     ----------
-    parameters
-        The values of the query's parameters.
-    columns
-        Those of columns that have one value.
+    null_parameters
+        Those of the query's parameters that are null.
+    constant_columns
+        The columns that have one value, and whether that is null.
     """
-    lifter = _Lifter(parameters, columns)
+    lifter = _Lifter(null_parameters, constant_columns)
     lifted = tuple(None if each is None else lifter.lift(each) for each in expressions)
     return Lifted(lifted, tuple(lifter.slots))
 
 
 class _Lifter:
-    def __init__(self, parameters: Sequence[Value], columns: Mapping[int, Value]) -> None:
-        self._parameters = parameters
-        self._columns = columns
-        self.slots: list[Constant] = []
+    def __init__(self, null_parameters: Set[int], constant_columns: Mapping[int, bool]) -> None:
+        self._null_parameters = null_parameters
+        self._constant_columns = constant_columns
+        self.slots: list[Constant | Parameter | Column] = []
 
     def lift(self, part: Any) -> Any:
-        if isinstance(part, Constant):
-            return self._slot(part)
-        if isinstance(part, Parameter):
-            return self._slot(Constant(self._parameters[part.index], part.type))
-        if isinstance(part, Column) and part.index in self._columns:
-            return self._slot(Constant(self._columns[part.index], part.type))
-        if isinstance(part, Call) and part.function in _STRUCTURE:
-            kept = _STRUCTURE[part.function]
-            arguments = tuple(
-                each if place in kept else self.lift(each)
-                for place, each in enumerate(part.arguments)
-            )
-            return Call(part.function, arguments, part.type)
+        match part:
+            case Constant():
+                return self._slot(part, part.value is None)
+            case Parameter(index):
+                return self._slot(part, index in self._null_parameters)
+            case Column(index) if index in self._constant_columns:
+                return self._slot(part, self._constant_columns[index])
+            case Call() if part.function in _STRUCTURE:
+                kept = _STRUCTURE[part.function]
+                arguments = tuple(
+                    each if place in kept else self.lift(each)
+                    for place, each in enumerate(part.arguments)
+                )
+                return Call(part.function, arguments, part.type)
         return map_operands(part, self.lift)
 
-    def _slot(self, constant: Constant) -> Constant | Parameter:
-        if constant.value is None:
-            return constant
+    def _slot(self, source: Constant | Parameter | Column, is_null: bool) -> Constant | Parameter:
+        if is_null:
+            return Constant(None, source.type)
         # Each place has a slot of its own: equal values there are no reason for other code.
-        self.slots.append(constant)
-        return Parameter(len(self.slots) - 1, constant.type)
+        self.slots.append(source)
+        return Parameter(len(self.slots) - 1, source.type)
 
 
 class Slots:
     """The words that a kernel is given for its slots. Keeps alive what the addresses are of.
+
+    Parameters
+    ----------
+    sources
+        Where the value of each slot comes from; none is null.
+    parameters
+        The values of the query's parameters.
+    columns
+        Those of columns that have one value.
 
     Attributes
     ----------
@@ -96,11 +107,23 @@ class Slots:
         Shape (slots * `WORDS`,), int64.
     """
 
-    def __init__(self, values: Sequence[Constant]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Constant | Parameter | Column],
+        parameters: Sequence[Value] = (),
+        columns: Mapping[int, Value] = MappingProxyType({}),
+    ) -> None:
         self._kept: list[object] = []
-        self.words: npt.NDArray[np.int64] = np.zeros(max(1, len(values)) * WORDS, np.int64)
-        for place, each in enumerate(values):
-            self._fill(self.words[place * WORDS : (place + 1) * WORDS], each.value, each.type)
+        self.words: npt.NDArray[np.int64] = np.zeros(max(1, len(sources)) * WORDS, np.int64)
+        for place, each in enumerate(sources):
+            value = (
+                each.value
+                if isinstance(each, Constant)
+                else parameters[each.index]
+                if isinstance(each, Parameter)
+                else columns[each.index]
+            )
+            self._fill(self.words[place * WORDS : (place + 1) * WORDS], value, each.type)
 
     def _fill(self, words: npt.NDArray[np.int64], value: Value, type_: SqlType) -> None:
         if isinstance(value, bytes):

@@ -65,9 +65,9 @@ def _chain(emitter: Emitter, operands: Sequence[Expression], *, ends: bool) -> E
         if is_null is not None:
             goes_on = builder.or_(goes_on, is_null)
         if failure is not None:
-            goes_on = builder.and_(goes_on, builder.not_(emitter.has_failed(failure)))
+            goes_on = builder.and_(goes_on, builder.not_(failure))
         each = _reached(emitter, goes_on, operand)
-        failure = emitter.first(failure, each.failure)
+        failure = emitter.any(failure, each.failure)
         value, is_null = _joined(emitter, (value, is_null), (each.value, each.is_null), ends)
     return Emitted(value, is_null, failure)
 
@@ -110,7 +110,7 @@ def _branches(
     is_true = emitter.is_true(tested)
     is_false = builder.not_(is_true)
     if tested.failure is not None:
-        has_not_failed = builder.not_(emitter.has_failed(tested.failure))
+        has_not_failed = builder.not_(tested.failure)
         is_true, is_false = (builder.and_(each, has_not_failed) for each in (is_true, is_false))
     yes = _reached(emitter, is_true, result)
     rest = [part for pair in others for part in pair] + [otherwise]
@@ -127,7 +127,7 @@ def _chosen(
     is_null = None
     if yes.is_null is not None or no.is_null is not None:
         is_null = builder.select(condition, yes.null_bit, no.null_bit)
-    failure = emitter.first(before, yes.failure, no.failure)
+    failure = emitter.any(before, yes.failure, no.failure)
     return Emitted(emitter.select(condition, yes.value, no.value), is_null, failure)
 
 
@@ -144,11 +144,11 @@ def _first_value(emitter: Emitter, operands: list[Expression]) -> Emitted:
     builder = emitter.builder
     goes_on = found.is_null
     if found.failure is not None:
-        goes_on = builder.and_(goes_on, builder.not_(emitter.has_failed(found.failure)))
+        goes_on = builder.and_(goes_on, builder.not_(found.failure))
     rest = _guarded(emitter, goes_on, others, lambda: _first_value(emitter, others), first.type)
     value = emitter.select(found.is_null, rest.value, found.value)
     is_null = None if rest.is_null is None else builder.and_(found.is_null, rest.is_null)
-    return Emitted(value, is_null, emitter.first(found.failure, rest.failure))
+    return Emitted(value, is_null, emitter.any(found.failure, rest.failure))
 
 
 def emit_null_if(emitter: Emitter, expression: NullIf) -> Emitted:
@@ -156,7 +156,7 @@ def emit_null_if(emitter: Emitter, expression: NullIf) -> Emitted:
     equal = emitter.emit(expression.equal)
     operand = emitter.emit(expression.operand)
     is_null = emitter.any(operand.is_null, emitter.is_true(equal))
-    return Emitted(operand.value, is_null, emitter.first(equal.failure, operand.failure))
+    return Emitted(operand.value, is_null, emitter.any(equal.failure, operand.failure))
 
 
 def emit_boolean_test(emitter: Emitter, expression: BooleanTest) -> Emitted:

@@ -9,7 +9,6 @@ from llvmlite import ir
 from twinjit.sql.codegen.calls import call_runtime
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.values import WORD, Emitted
-from twinjit.sql.failures import Failure
 from twinjit.sql.tree import Call
 
 __all__ = ["emit_numeric", "limited", "rescaled"]
@@ -55,8 +54,7 @@ def _sum(
         operands.append(operand)
         failures.append(failure)
     result = builder.add(*operands) if name == "add" else builder.sub(*operands)
-    failure = emitter.failure(_is_out(emitter, result, _END), Failure.NUMERIC_RANGE)
-    return result, emitter.first(*failures, failure)
+    return result, emitter.any(*failures, _is_out(emitter, result, _END))
 
 
 def _is_out(emitter: Emitter, value: ir.Value, end: int) -> ir.Value:
@@ -68,7 +66,7 @@ def _is_out(emitter: Emitter, value: ir.Value, end: int) -> ir.Value:
 
 def limited(emitter: Emitter, value: ir.Value, digits: int) -> ir.Value:
     """Give the failure of a value with more digits."""
-    return emitter.failure(_is_out(emitter, value, 10**digits), Failure.NUMERIC_RANGE)
+    return _is_out(emitter, value, 10**digits)
 
 
 def _product(emitter: Emitter, values: Sequence[ir.Value]) -> _Result:

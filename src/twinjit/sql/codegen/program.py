@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from twinjit.sql.codegen.layout import ColumnLayout
 from twinjit.sql.codegen.lifting import Lifted, lift
-from twinjit.sql.failures import Failure, failure_error
-from twinjit.sql.tree import Expression, Value
+from twinjit.sql.tree import Expression
 
 __all__ = ["Kernel", "KernelProgram", "Signature"]
 
@@ -31,49 +30,35 @@ class KernelProgram:
     layouts
         Of the columns.
     lifted
-        The condition, then what is done with rows.
+        The condition, then the outputs.
     """
 
     layouts: tuple[ColumnLayout, ...]
     lifted: Lifted
-    kind: str
-    make_consumer: Callable[[Sequence[Expression]], Any] = field(compare=False)
 
     @classmethod
     def of(
         cls,
         layouts: tuple[ColumnLayout, ...],
         where: Expression | None,
-        expressions: Sequence[Expression],
-        kind: str,
-        make_consumer: Callable[[Sequence[Expression]], Any],
-        parameters: Sequence[Value] = (),
-        columns: Mapping[int, Value] = MappingProxyType({}),
+        outputs: Sequence[Expression],
+        null_parameters: Set[int] = frozenset(),
+        constant_columns: Mapping[int, bool] = MappingProxyType({}),
     ) -> KernelProgram:
-        """Make one of expressions with values, which are lifted; see `lift`.
-
-        Parameters
-        ----------
-        kind
-            What is the same for consumers that do the same with the same expressions.
-        make_consumer
-            Makes a `Consumer` of them.
-        """
-        lifted = lift([where, *expressions], parameters, columns)
-        return cls(layouts, lifted, kind, make_consumer)
+        """Make one of expressions with values, which are lifted; see `lift`."""
+        return cls(layouts, lift([where, *outputs], null_parameters, constant_columns))
 
     @property
     def signature(self) -> Signature:
         """What the code depends on, without making it."""
-        return self.layouts, self.lifted.expressions, self.kind
+        return self.layouts, self.lifted.expressions
 
     def generate(self) -> Any:
         """Make the IR: a module of llvmlite's."""
         from twinjit.sql.codegen.kernels import kernel_module
 
-        where, *expressions = self.lifted.expressions
-        consumer = self.make_consumer([each for each in expressions if each is not None])
-        return kernel_module(self.layouts, where, consumer)
+        where, *outputs = self.lifted.expressions
+        return kernel_module(self.layouts, where, [each for each in outputs if each is not None])
 
 
 class Kernel:
@@ -85,9 +70,15 @@ class Kernel:
         Of its code.
     owner
         Keeps that mapped.
+
+    Attributes
+    ----------
+    address
+        The same.
     """
 
     def __init__(self, address: int, owner: object) -> None:
+        self.address = address
         self._owner = owner
         word = ctypes.c_int64
         pointer = ctypes.c_void_p
@@ -108,17 +99,8 @@ class Kernel:
         Returns
         -------
         int
-            How many were written.
-
-        Raises
-        ------
-        SqlError
-            If a row failed.
+            How many were written; negative if a row failed, or may have.
         """
-        status = np.array([0, 0, arena], np.int64)
-        words = (inputs, slots, outputs)
-        addresses = [each.ctypes.data for each in words]
-        written: int = self._call(*addresses, begin, end, status.ctypes.data)
-        if written < 0:
-            raise failure_error(Failure(int(status[0])))
+        addresses = [each.ctypes.data for each in (inputs, slots, outputs)]
+        written: int = self._call(*addresses, begin, end, arena)
         return written

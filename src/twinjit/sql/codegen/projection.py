@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from twinjit.sql.codegen.emitter import Emitter
-from twinjit.sql.codegen.kernels import Consumer
 from twinjit.sql.codegen.values import BIT, BYTE, POINTER, VALUE_TYPES, WORD, word
 from twinjit.sql.tree import Expression
 
@@ -18,48 +17,35 @@ OUTPUT_WORDS = 2
 is valid."""
 
 
-class Projection(Consumer):
+class Projection:
     """Writes outputs densely.
 
     A bool takes a byte, a numeric 16, and so does a text: its address and its length.
+
+    Parameters
+    ----------
+    builder
+        Of the entry block.
+    addresses
+        The address of the outputs' words.
     """
 
-    def __init__(self, outputs: Sequence[Expression]) -> None:
+    def __init__(
+        self, builder: ir.IRBuilder, addresses: ir.Value, outputs: Sequence[Expression]
+    ) -> None:
         self._outputs = outputs
-        self._places: list[tuple[ir.Value, ir.Value]] = []
+        words = [
+            builder.load(builder.gep(addresses, [word(index)], source_etype=WORD), typ=WORD)
+            for index in range(len(outputs) * OUTPUT_WORDS)
+        ]
+        self._places = [builder.inttoptr(each, POINTER) for each in words]
 
-    @property
-    def expressions(self) -> Sequence[Expression]:
-        """The outputs."""
-        return self._outputs
-
-    def enter(self, builder: ir.IRBuilder, outputs: ir.Value) -> None:
-        """Load the addresses."""
-        for index in range(len(self._outputs)):
-            values, validity = (
-                builder.inttoptr(
-                    builder.load(
-                        builder.gep(
-                            outputs, [word(index * OUTPUT_WORDS + each)], source_etype=WORD
-                        ),
-                        typ=WORD,
-                    ),
-                    POINTER,
-                )
-                for each in range(OUTPUT_WORDS)
-            )
-            self._places.append((values, validity))
-
-    def leave(self, builder: ir.IRBuilder) -> None:
-        """Do nothing: all is written."""
-
-    def consume(self, emitter: Emitter, place: ir.Value) -> ir.Value | None:
-        """Write a row."""
+    def write(self, emitter: Emitter, place: ir.Value) -> ir.Value | None:
+        """Emit the evaluation of a row, the `place`-th of a call; give the failure."""
         builder = emitter.builder
         found = [emitter.emit(each) for each in self._outputs]
-        for each, expression, (values, validity) in zip(
-            found, self._outputs, self._places, strict=True
-        ):
+        for index, (each, expression) in enumerate(zip(found, self._outputs, strict=True)):
+            values, validity = self._places[index * OUTPUT_WORDS :][:OUTPUT_WORDS]
             type_ = VALUE_TYPES[expression.type.kind]
             value = each.value
             if type_ == BIT:
@@ -68,7 +54,7 @@ class Projection(Consumer):
             builder.store(value, address, align=8 if _is_large(type_) else None)
             is_valid = builder.zext(builder.not_(each.null_bit), BYTE)
             builder.store(is_valid, builder.gep(validity, [place], source_etype=BYTE))
-        return emitter.first(*(each.failure for each in found))
+        return emitter.any(*(each.failure for each in found))
 
 
 def _is_large(type_: ir.Type) -> bool:

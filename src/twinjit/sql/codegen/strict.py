@@ -22,15 +22,15 @@ def emit_strict(emitter: Emitter, call: Call, compute: Compute) -> Emitted:
     is_null = emitter.any(*(each.is_null for each in arguments))
     value, failure = compute(emitter, call, [each.value for each in arguments])
     before = [each.failure for each in arguments]
-    return Emitted(value, is_null, emitter.first(*before, emitter.unless(is_null, failure)))
+    return Emitted(value, is_null, emitter.any(*before, emitter.unless(is_null, failure)))
 
 
 def emit_branching(emitter: Emitter, call: Call, compute: Compute) -> Emitted:
     """Emit a call that is computed only where no argument is null and none has failed."""
     arguments = [emitter.emit(each) for each in call.arguments]
     is_null = emitter.any(*(each.is_null for each in arguments))
-    before = emitter.first(*(each.failure for each in arguments))
-    skipped = emitter.any(is_null, emitter.has_failed(before) if before is not None else None)
+    before = emitter.any(*(each.failure for each in arguments))
+    skipped = emitter.any(is_null, before if before is not None else None)
     values = [each.value for each in arguments]
 
     def work() -> Emitted:
@@ -41,4 +41,4 @@ def emit_branching(emitter: Emitter, call: Call, compute: Compute) -> Emitted:
         return work()
     otherwise = Emitted(emitter.null(call.type).value, None, None)
     found = emitter.guarded(emitter.builder.not_(skipped), work, otherwise)
-    return Emitted(found.value, is_null, emitter.first(before, found.failure))
+    return Emitted(found.value, is_null, emitter.any(before, found.failure))

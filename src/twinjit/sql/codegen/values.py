@@ -43,7 +43,7 @@ class Emitted:
     is_null
         A bit; None if it is never null.
     failure
-        None if it never fails; see `Emitter.failure`.
+        A bit; None if it never fails. How a row fails, the interpreter finds out.
     """
 
     value: ir.Value
