@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from llvmlite import ir
@@ -14,7 +14,14 @@ from twinjit.sql.codegen.values import VALUE_TYPES, WORD
 from twinjit.sql.tree import Call
 from twinjit.sql.types import INTEGERS, Kind
 
-__all__ = ["emit_arithmetic", "intrinsic", "is_infinite", "narrowed"]
+__all__ = [
+    "emit_arithmetic",
+    "float_operation",
+    "intrinsic",
+    "is_infinite",
+    "narrowed",
+    "underflow",
+]
 
 _Result = tuple[ir.Value, "ir.Value | None"]
 
@@ -111,41 +118,58 @@ def _float(emitter: Emitter, name: str, values: Sequence[ir.Value]) -> _Result:
         return intrinsic(emitter, _IN_PLACE[name], values[0]), None
     if name in ("sqrt", "exp", "ln", "power"):
         return call_runtime(emitter, name, values)
+    result = float_operation(emitter, name, values)
+    overflow = _overflow(emitter, name, values, result)
+    return result, emitter.any(overflow, *_other_failures(emitter, name, values, result))
+
+
+def float_operation(emitter: Emitter, name: str, values: Sequence[ir.Value]) -> ir.Value:
+    """Add, subtract, multiply or divide, and check nothing."""
+    builder = emitter.builder
     operate = {
         "add": builder.fadd,
         "subtract": builder.fsub,
         "multiply": builder.fmul,
         "divide": builder.fdiv,
     }[name]
-    result = operate(*values)
-    return result, _float_failure(emitter, name, values, result)
+    return operate(*values)
 
 
-def _float_failure(
+def _overflow(
     emitter: Emitter, name: str, values: Sequence[ir.Value], result: ir.Value
-) -> ir.Value | None:
-    """Say where a result is infinite, or zero, though the operands are not."""
+) -> ir.Value:
+    """Say where a result is infinite, though the operands are not."""
+    builder = emitter.builder
+    # What is divided by does not matter.
+    operands = values[:1] if name == "divide" else values
+    from_infinite = emitter.any(*(is_infinite(emitter, each) for each in operands))
+    return builder.and_(is_infinite(emitter, result), builder.not_(from_infinite))
+
+
+def _other_failures(
+    emitter: Emitter, name: str, values: Sequence[ir.Value], result: ir.Value
+) -> Iterator[ir.Value]:
     builder = emitter.builder
     left, right = values
     zero = ir.Constant(left.type, 0.0)
-    are_infinite = [is_infinite(emitter, each) for each in (*values, result)]
-    from_infinite = are_infinite[0]
-    if name != "divide":
-        from_infinite = builder.or_(from_infinite, are_infinite[1])
-    overflow = builder.and_(are_infinite[2], builder.not_(from_infinite))
-    if name in ("add", "subtract"):
-        return overflow
-    is_lost = builder.and_(
-        builder.fcmp_ordered("==", result, zero), builder.fcmp_unordered("!=", left, zero)
-    )
     if name == "multiply":
-        is_lost = builder.and_(is_lost, builder.fcmp_unordered("!=", right, zero))
-        return builder.or_(overflow, is_lost)
-    is_lost = builder.and_(is_lost, builder.not_(are_infinite[1]))
-    by_zero = builder.and_(
-        builder.fcmp_ordered("==", right, zero), builder.fcmp_ordered("ord", left, left)
-    )
-    return emitter.any(by_zero, overflow, is_lost)
+        yield underflow(emitter, values, result)
+    if name == "divide":
+        is_lost = builder.and_(
+            builder.fcmp_ordered("==", result, zero), builder.fcmp_unordered("!=", left, zero)
+        )
+        yield builder.and_(is_lost, builder.not_(is_infinite(emitter, right)))
+        yield builder.and_(
+            builder.fcmp_ordered("==", right, zero), builder.fcmp_ordered("ord", left, left)
+        )
+
+
+def underflow(emitter: Emitter, values: Sequence[ir.Value], product: ir.Value) -> ir.Value:
+    """Say where a product is zero, though the factors are not."""
+    builder = emitter.builder
+    zero = ir.Constant(product.type, 0.0)
+    are_not_zero = (builder.fcmp_unordered("!=", each, zero) for each in values)
+    return builder.and_(builder.fcmp_ordered("==", product, zero), builder.and_(*are_not_zero))
 
 
 def is_infinite(emitter: Emitter, value: ir.Value) -> ir.Value:

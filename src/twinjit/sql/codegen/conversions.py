@@ -8,6 +8,7 @@ from typing import Final
 from llvmlite import ir
 
 from twinjit.sql.codegen.arithmetic import intrinsic, is_infinite, narrowed
+from twinjit.sql.codegen.bounds import bound_of
 from twinjit.sql.codegen.calls import call_runtime
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.numerics import rescaled
@@ -21,6 +22,7 @@ __all__ = ["convert", "emit_cast"]
 
 _Result = tuple[ir.Value, "ir.Value | None"]
 
+_WIDE = VALUE_TYPES["numeric"]
 _INLINE: Final = frozenset((*INTEGERS, *FLOATS, "bool"))
 
 
@@ -32,11 +34,15 @@ def emit_cast(emitter: Emitter, call: Call) -> Emitted:
 
 
 def _convert(emitter: Emitter, call: Call, values: Sequence[ir.Value]) -> _Result:
-    return convert(emitter, values[0], call.arguments[0].type, call.type)
+    (operand,) = call.arguments
+    bound = bound_of(operand, emitter.loader.layouts)
+    return convert(emitter, values[0], operand.type, call.type, bound)
 
 
-def convert(emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType) -> _Result:
-    """Convert a value that is not null."""
+def convert(
+    emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType, bound: int
+) -> _Result:
+    """Convert a value that is not null, and, if it is exact, not above a bound in magnitude."""
     if source == target:
         return value, None
     if target.kind == "text":
@@ -44,6 +50,9 @@ def convert(emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType)
     if source.kind == "text":
         return _from_text(emitter, value, target)
     pair = (_family(source.kind), _family(target.kind))
+    if target.kind == "numeric" and pair[0] in ("integer", "numeric"):
+        wide = value if source.kind == "numeric" else emitter.builder.sext(value, _WIDE)
+        return rescaled(emitter, wide, source.scale, target.scale, bound)
     return _CONVERSIONS[pair](emitter, value, source, target)
 
 
@@ -112,14 +121,6 @@ def _floats(emitter: Emitter, value: ir.Value, source: SqlType, _: SqlType) -> _
     return result, builder.or_(is_over, is_under)
 
 
-def _numerics(emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType) -> _Result:
-    return rescaled(emitter, value, source.scale, target.scale)
-
-
-def _integer_to_numeric(emitter: Emitter, value: ir.Value, _: SqlType, target: SqlType) -> _Result:
-    return rescaled(emitter, emitter.builder.sext(value, ir.IntType(128)), 0, target.scale)
-
-
 def _numeric_to_number(
     emitter: Emitter, value: ir.Value, source: SqlType, target: SqlType
 ) -> _Result:
@@ -158,7 +159,6 @@ _CONVERSIONS: Final[
 ] = {
     ("integer", "integer"): _integers,
     ("integer", "float"): _integer_to_float,
-    ("integer", "numeric"): _integer_to_numeric,
     ("integer", "bool"): _integer_to_bool,
     ("bool", "integer"): _bool_to_integer,
     ("float", "integer"): _float_to_integer,
@@ -166,7 +166,6 @@ _CONVERSIONS: Final[
     ("float", "numeric"): _float_to_numeric,
     ("numeric", "integer"): _numeric_to_number,
     ("numeric", "float"): _numeric_to_number,
-    ("numeric", "numeric"): _numerics,
     ("date", "timestamp"): _date_to_timestamp,
     ("timestamp", "date"): _timestamp_to_date,
     ("timestamp", "timestamp"): _timestamps,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from twinjit.sql.codegen.bounds import WORD_BOUND, exact_bound_of
+from twinjit.sql.codegen.layout import ColumnLayout
 from twinjit.sql.rewriting import operands_of
 from twinjit.sql.tree import Call, Expression
 from twinjit.sql.types import FLOATS, INTEGERS
@@ -16,18 +20,24 @@ _CHEAP = frozenset(
     )
 )
 _FLAT = frozenset(("bool", *INTEGERS, *FLOATS, "date", "timestamp"))
+_WIDENING = frozenset((*INTEGERS, *FLOATS))
 
 
-def is_cheap(expression: Expression) -> bool:
-    """Say whether an expression takes a few instructions, without branches, at most."""
-    if expression.type.kind not in _FLAT:
+def is_cheap(expression: Expression, layouts: Sequence[ColumnLayout]) -> bool:
+    """Say whether an expression takes a few instructions, without branches, at most.
+
+    Parameters
+    ----------
+    layouts
+        Of the columns.
+    """
+    kind = expression.type.kind
+    is_word = kind == "numeric" and exact_bound_of(expression, layouts) <= WORD_BOUND
+    if kind not in _FLAT and not is_word:
         return not any(True for _ in operands_of(expression))
     if isinstance(expression, Call):
-        kinds = {each.type.kind for each in expression.arguments} | {expression.type.kind}
-        is_plain_cast = expression.function == "cast" and kinds <= _WIDENING
+        kinds = {each.type.kind for each in expression.arguments} | {kind}
+        is_plain_cast = expression.function == "cast" and (is_word or kinds <= _WIDENING)
         if expression.function not in _CHEAP and not is_plain_cast:
             return False
-    return all(map(is_cheap, operands_of(expression)))
-
-
-_WIDENING = frozenset((*INTEGERS, *FLOATS))
+    return all(is_cheap(each, layouts) for each in operands_of(expression))

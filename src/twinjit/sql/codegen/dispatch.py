@@ -13,6 +13,7 @@ from twinjit.sql.codegen.comparisons import (
 )
 from twinjit.sql.codegen.conversions import emit_cast
 from twinjit.sql.codegen.emitter import Emitter
+from twinjit.sql.codegen.float_trees import emit_tree, is_tree
 from twinjit.sql.codegen.functions import FUNCTIONS_BY_NAME, emit_function
 from twinjit.sql.codegen.logic import (
     emit_and,
@@ -94,4 +95,6 @@ def _call(emitter: Emitter, call: Call) -> Emitted:
         return Emitted(emitter.builder.not_(operand.value), operand.is_null, operand.failure)
     if call.function in FUNCTIONS_BY_NAME:
         return emit_function(emitter, call)
+    if is_tree(call) and not emitter.is_exact:
+        return emit_tree(emitter, call)
     return emit_strict(emitter, call, emit_arithmetic)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from llvmlite import ir
 
+from twinjit.sql.codegen.layout import ColumnLayout
 from twinjit.sql.codegen.values import BIT, VALUE_TYPES, Emitted
 from twinjit.sql.tree import Column, Expression, Parameter
 from twinjit.sql.types import SqlType
@@ -25,6 +26,11 @@ class Loader(Protocol):
         """Load a slot."""
         ...
 
+    @property
+    def layouts(self) -> Sequence[ColumnLayout]:
+        """The layouts of the columns."""
+        ...
+
 
 class Emitter:
     """Emits the evaluation of expressions at the end of a block.
@@ -39,6 +45,8 @@ class Emitter:
         For columns and slots.
     arena
         The address of the memory for texts.
+    is_exact
+        Whether rows are told to fail only if they do, rather than also if they may.
     """
 
     def __init__(
@@ -47,20 +55,27 @@ class Emitter:
         row: ir.Value,
         loader: Loader,
         arena: ir.Value,
+        *,
+        is_exact: bool,
     ) -> None:
         self.builder = builder
         self.row = row
         self.loader = loader
         self.arena = arena
-        self._known: dict[Expression, Emitted] = {}
+        self.is_exact = is_exact
+        self._known: dict[object, Emitted] = {}
 
     def emit(self, expression: Expression) -> Emitted:
         """Evaluate an expression, once for each block that it is needed in."""
         from twinjit.sql.codegen.dispatch import emit_expression
 
-        found = self._known.get(expression)
+        return self.once(expression, lambda: emit_expression(self, expression))
+
+    def once(self, key: object, emit: Callable[[], Emitted]) -> Emitted:
+        """Emit something once for each block that it is needed in."""
+        found = self._known.get(key)
         if found is None:
-            found = self._known[expression] = emit_expression(self, expression)
+            found = self._known[key] = emit()
         return found
 
     def module(self) -> ir.Module:

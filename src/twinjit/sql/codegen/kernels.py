@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.layout import ColumnLayout
-from twinjit.sql.codegen.loading import Columns, has_bits
+from twinjit.sql.codegen.loading import LANES, Columns, expandable
 from twinjit.sql.codegen.loops import counted
 from twinjit.sql.codegen.projection import Projection
 from twinjit.sql.codegen.values import BIT, BYTE, POINTER, WORD, word
@@ -35,7 +35,11 @@ _FAILED = -1
 
 
 def kernel_module(
-    layouts: Sequence[ColumnLayout], where: Expression | None, outputs: Sequence[Expression]
+    layouts: Sequence[ColumnLayout],
+    where: Expression | None,
+    outputs: Sequence[Expression],
+    *,
+    is_exact: bool,
 ) -> ir.Module:
     """Make a module with a kernel.
 
@@ -47,9 +51,11 @@ def kernel_module(
         The condition; None for all rows.
     outputs
         What is written.
+    is_exact
+        See `Emitter`.
     """
     module = ir.Module(name="kernel")
-    _Kernel(module, layouts, where, outputs).emit()
+    _Kernel(module, layouts, where, outputs, is_exact).emit()
     return module
 
 
@@ -60,7 +66,10 @@ class _Kernel:
         layouts: Sequence[ColumnLayout],
         where: Expression | None,
         outputs: Sequence[Expression],
+        is_exact: bool,
     ) -> None:
+        self._is_exact = is_exact
+        self._has_outputs = bool(outputs)
         self._where = where
         function = ir.Function(module, _TYPE, "kernel")
         self._builder = builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -68,20 +77,22 @@ class _Kernel:
         self._columns = Columns(builder, inputs, slots, layouts)
         self._mask = builder.alloca(BYTE, size=BLOCK)
         self._selected = builder.alloca(_SHORT, size=BLOCK)
-        self._bits = {key: builder.alloca(BYTE, size=BLOCK) for key in self._bitmaps()}
+        self._expanded = {
+            key: (type_, builder.alloca(type_, size=BLOCK)) for key, type_ in self._expandable()
+        }
         self._projection = Projection(builder, addresses, outputs)
         # In a block of its own, so that more can be added to the entry.
         start = builder.append_basic_block("start")
         builder.branch(start)
         builder.position_at_end(start)
 
-    def _bitmaps(self) -> Iterator[tuple[int, int]]:
-        """Give the bitmaps that the condition reads: columns, and places of their addresses."""
+    def _expandable(self) -> Iterator[tuple[tuple[int, int], ir.Type]]:
+        """Give what is expanded for the condition: columns, places of addresses, and types."""
         where = self._where
         indices = set() if where is None else {each.index for each in columns_of(where)}
         for index in sorted(indices):
-            for place in has_bits(self._columns.layout(index)):
-                yield index, place
+            for place, type_ in expandable(self._columns.layouts[index]).items():
+                yield (index, place), type_
 
     def emit(self) -> None:
         """Emit the kernel."""
@@ -99,33 +110,59 @@ class _Kernel:
             return [builder.add(written, builder.sub(end, start))]
         self._expand(start, end)
         self._fill_mask(self._where, start, end)
+        if not self._has_outputs:
+            return [builder.add(written, self._count(start, end))]
         count = self._select(start, end)
         self._project(word(0), count, written, start, self._selected)
         return [builder.add(written, count)]
 
     def _expand(self, start: ir.Value, end: ir.Value) -> None:
+        """Copy a block's bits, each to a byte, and decimals' low words, for the condition."""
+        for (column, place), (type_, into) in self._expanded.items():
+            if type_ == BYTE:
+                self._expand_bits(column, place, into, start, end)
+            else:
+                self._expand_words(column, into, start, end)
+
+    def _expand_bits(
+        self,
+        column: int,
+        place: int,
+        into: ir.Value,
+        start: ir.Value,
+        end: ir.Value,
+    ) -> None:
         builder = self._builder
-        for key, bytes_ in self._bits.items():
 
-            def body(
-                row: ir.Value,
-                _: Sequence[ir.Value],
-                key: tuple[int, int] = key,
-                bytes_: ir.Value = bytes_,
-            ) -> Sequence[ir.Value]:
-                place = builder.gep(bytes_, [builder.sub(row, start)], source_etype=BYTE)
-                builder.store(builder.zext(self._columns.bit(builder, *key, row), BYTE), place)
-                return ()
+        def body(row: ir.Value, _: Sequence[ir.Value]) -> Sequence[ir.Value]:
+            address = builder.gep(into, [builder.sub(row, start)], source_etype=BYTE)
+            bit = self._columns.bit(builder, column, place, row)
+            builder.store(builder.zext(bit, BYTE), address)
+            return ()
 
-            counted(builder, start, end, body)
+        counted(builder, start, end, body)
+
+    def _expand_words(self, column: int, into: ir.Value, start: ir.Value, end: ir.Value) -> None:
+        builder = self._builder
+        rows = builder.and_(builder.sub(end, start), word(-LANES))
+        rest = builder.add(start, rows)
+
+        def copy(row: ir.Value, lanes: int) -> Sequence[ir.Value]:
+            address = builder.gep(into, [builder.sub(row, start)], source_etype=WORD)
+            self._columns.expand_low_words(builder, column, row, address, lanes)
+            return ()
+
+        counted(builder, start, rest, lambda row, _: copy(row, LANES), step=LANES)
+        counted(builder, rest, end, lambda row, _: copy(row, 1))
 
     def _fill_mask(self, where: Expression, start: ir.Value, end: ir.Value) -> None:
         """Evaluate the condition for all rows of a block."""
         builder = self._builder
-        self._columns.expanded, self._columns.block_start = self._bits, start
+        self._columns.expanded = {key: into for key, (_, into) in self._expanded.items()}
+        self._columns.block_start = start
 
         def body(row: ir.Value, carried: Sequence[ir.Value]) -> Sequence[ir.Value]:
-            emitter = Emitter(builder, row, self._columns, self._arena)
+            emitter = Emitter(builder, row, self._columns, self._arena, is_exact=self._is_exact)
             found = emitter.emit(where)
             place = builder.gep(self._mask, [builder.sub(row, start)], source_etype=BYTE)
             builder.store(builder.zext(emitter.is_true(found), BYTE), place)
@@ -134,6 +171,17 @@ class _Kernel:
         (has_failed,) = counted(builder, start, end, body, [ir.Constant(BIT, 0)])
         self._columns.expanded = {}
         self._return_if(has_failed)
+
+    def _count(self, start: ir.Value, end: ir.Value) -> ir.Value:
+        """Count the rows in a block for which the condition is true."""
+        builder = self._builder
+
+        def body(place: ir.Value, carried: Sequence[ir.Value]) -> Sequence[ir.Value]:
+            byte = builder.load(builder.gep(self._mask, [place], source_etype=BYTE), typ=BYTE)
+            return [builder.add(carried[0], builder.zext(byte, WORD))]
+
+        (count,) = counted(builder, word(0), builder.sub(end, start), body, [word(0)])
+        return count
 
     def _select(self, start: ir.Value, end: ir.Value) -> ir.Value:
         """Write the numbers of the rows in a block for which the condition is true."""
@@ -165,7 +213,7 @@ class _Kernel:
             if selected is not None:
                 slot = builder.gep(selected, [index], source_etype=_SHORT)
                 row = builder.add(start, builder.zext(builder.load(slot, typ=_SHORT), WORD))
-            emitter = Emitter(builder, row, self._columns, self._arena)
+            emitter = Emitter(builder, row, self._columns, self._arena, is_exact=self._is_exact)
             failure = self._projection.write(emitter, place)
             return [carried[0] if failure is None else builder.or_(carried[0], failure)]
 

@@ -20,6 +20,9 @@ SLOTS = 8
 """Words that a kernel gets for each column: addresses of validity bits, of values or
 offsets, and of data; and the offset of the first row. Then the same of a dictionary's values."""
 
+_WORD_DIGITS = 18
+"""Digits of decimals that fit into a word, whatever they are."""
+
 
 @dataclass(frozen=True)
 class ColumnLayout:
@@ -37,6 +40,8 @@ class ColumnLayout:
         Of the values, where `physical` is that of indices to them.
     is_constant
         Whether all rows have one value, which is passed as a parameter.
+    bound
+        What the magnitude of a decimal does not exceed, as it is stored, if that fits into a word.
     """
 
     physical: str
@@ -44,6 +49,7 @@ class ColumnLayout:
     can_be_null: bool
     dictionary: ColumnLayout | None = None
     is_constant: bool = False
+    bound: int | None = None
 
 
 def layout_of(morsel: Morsel) -> tuple[ColumnLayout, ...]:
@@ -74,8 +80,10 @@ def _of_array(array: Any, can_be_null: bool) -> ColumnLayout:
         return ColumnLayout(str(type_.index_type), source, can_be_null, values)
     if pa.types.is_null(type_):
         return ColumnLayout("null", source, can_be_null=True)
-    physical = f"decimal{type_.bit_width}" if pa.types.is_decimal(type_) else str(type_)
-    return ColumnLayout(physical, source, can_be_null)
+    if not pa.types.is_decimal(type_):
+        return ColumnLayout(str(type_), source, can_be_null)
+    bound = 10**_WORD_DIGITS - 1 if type_.precision <= _WORD_DIGITS else None
+    return ColumnLayout(f"decimal{type_.bit_width}", source, can_be_null, bound=bound)
 
 
 class Inputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,10 @@ from twinjit.sql.rewriting import map_operands
 from twinjit.sql.tree import Call, Column, Constant, Expression, Parameter, Value
 from twinjit.sql.types import SqlType
 
-__all__ = ["WORDS", "Lifted", "Slots", "lift"]
+__all__ = ["WORDS", "Lifted", "Slot", "Slots", "lift"]
+
+_NARROW = 10**18 - 1
+_ANY = 10**38 - 1
 
 WORDS = 2
 """Words of a slot: a value of at most 128 bits, or a text's address and length."""
@@ -39,39 +42,47 @@ class Lifted:
     slots: tuple[Constant | Parameter | Column, ...]
 
 
+@dataclass(frozen=True)
+class Slot(Parameter):
+    """A slot, and a magnitude that its value does not exceed, if it is a numeric."""
+
+    bound: int
+
+
 def lift(
     expressions: Sequence[Expression | None],
-    null_parameters: Set[int] = frozenset(),
+    parameters: Sequence[Value] = (),
     constant_columns: Mapping[int, bool] = MappingProxyType({}),
 ) -> Lifted:
     """Lift all values, but for nulls and for constants that decide which code is made.
 
     Parameters
     ----------
-    null_parameters
-        Those of the query's parameters that are null.
+    parameters
+        The values of the query's parameters.
     constant_columns
         The columns that have one value, and whether that is null.
     """
-    lifter = _Lifter(null_parameters, constant_columns)
+    lifter = _Lifter(parameters, constant_columns)
     lifted = tuple(None if each is None else lifter.lift(each) for each in expressions)
     return Lifted(lifted, tuple(lifter.slots))
 
 
 class _Lifter:
-    def __init__(self, null_parameters: Set[int], constant_columns: Mapping[int, bool]) -> None:
-        self._null_parameters = null_parameters
+    def __init__(self, parameters: Sequence[Value], constant_columns: Mapping[int, bool]) -> None:
+        self._parameters = parameters
         self._constant_columns = constant_columns
         self.slots: list[Constant | Parameter | Column] = []
 
     def lift(self, part: Any) -> Any:
         match part:
-            case Constant():
-                return self._slot(part, part.value is None)
+            case Constant(value):
+                return self._slot(part, value)
             case Parameter(index):
-                return self._slot(part, index in self._null_parameters)
+                return self._slot(part, self._parameters[index])
             case Column(index) if index in self._constant_columns:
-                return self._slot(part, self._constant_columns[index])
+                # One code for all partitions, however large their values are.
+                return self._slot(part, None if self._constant_columns[index] else _ANY)
             case Call() if part.function in _STRUCTURE:
                 kept = _STRUCTURE[part.function]
                 arguments = tuple(
@@ -81,12 +92,16 @@ class _Lifter:
                 return Call(part.function, arguments, part.type)
         return map_operands(part, self.lift)
 
-    def _slot(self, source: Constant | Parameter | Column, is_null: bool) -> Constant | Parameter:
-        if is_null:
+    def _slot(self, source: Constant | Parameter | Column, value: Value) -> Constant | Parameter:
+        if value is None:
             return Constant(None, source.type)
         # Each place has a slot of its own: equal values there are no reason for other code.
         self.slots.append(source)
-        return Parameter(len(self.slots) - 1, source.type)
+        index = len(self.slots) - 1
+        if source.type.kind != "numeric" or not isinstance(value, int):
+            return Parameter(index, source.type)
+        # Two bounds, so that literals make two kernels at most.
+        return Slot(index, source.type, _NARROW if abs(value) <= _NARROW else _ANY)
 
 
 class Slots:

@@ -7,14 +7,15 @@ from typing import Final
 
 from llvmlite import ir
 
+from twinjit.sql.codegen.bounds import LARGEST, WORD_BOUND
 from twinjit.sql.codegen.conversions import convert
 from twinjit.sql.codegen.emitter import Emitter
 from twinjit.sql.codegen.layout import SLOTS, ColumnLayout
-from twinjit.sql.codegen.lifting import WORDS
+from twinjit.sql.codegen.lifting import WORDS, Slot
 from twinjit.sql.codegen.values import BIT, BYTE, POINTER, VALUE_TYPES, WORD, Emitted, word
 from twinjit.sql.tree import Column, Parameter
 
-__all__ = ["Columns", "has_bits"]
+__all__ = ["LANES", "Columns", "expandable"]
 
 _WIDTHS: Final = {
     **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -25,6 +26,9 @@ _WIDTHS: Final = {
 _VALIDITY, _VALUES, _DATA, _OFFSET = range(SLOTS // 2)  # the places of a column's words
 _DAY_IN_MILLISECONDS: Final = 86_400_000
 _INLINE_TEXT: Final = 12  # the bytes that fit into a view
+
+LANES: Final = 8
+"""Decimals whose low words are copied at a time."""
 
 
 class Columns:
@@ -50,15 +54,12 @@ class Columns:
         self._builder = builder
         self._inputs = inputs
         self._slots = slots
-        self._layouts = layouts
+        self.layouts = layouts
         self._words: dict[int, ir.Value] = {}
-        # Of a block of rows, a byte for each bit, by column and place of the bitmap's address.
+        # Of a block of rows, a byte for each bit, and the low word for each decimal, by column and
+        # place of what they are copied from.
         self.expanded: Mapping[tuple[int, int], ir.Value] = {}
         self.block_start: ir.Value = word(0)
-
-    def layout(self, column: int) -> ColumnLayout:
-        """Give a column's layout."""
-        return self._layouts[column]
 
     def word(self, column: int, place: int) -> ir.Value:
         """Give a word of a column; loaded once, at the entry."""
@@ -77,12 +78,14 @@ class Columns:
         with builder.goto_entry_block():
             place = word(parameter.index * WORDS)
             address = builder.gep(self._slots, [place], source_etype=WORD)
+            if isinstance(parameter, Slot) and parameter.bound <= WORD_BOUND:
+                return Emitted(builder.sext(builder.load(address, typ=WORD), type_))
             value = builder.load(address, typ=BYTE if type_ == BIT else type_, align=8)
             return Emitted(builder.trunc(value, BIT) if type_ == BIT else value)
 
     def column(self, emitter: Emitter, column: Column) -> Emitted:
         """Load a column at the row, and convert it to the type that the query has for it."""
-        layout = self._layouts[column.index]
+        layout = self.layouts[column.index]
         if layout.physical == "null":
             return emitter.null(column.type)
         is_null = self._null_bit(emitter, column.index)
@@ -94,11 +97,12 @@ class Columns:
             found = Emitted(self._flat(emitter, column.index, 0, layout, emitter.row), is_null)
         if layout.source == column.type:
             return found
-        value, failure = convert(emitter, found.value, layout.source, column.type)
+        bound = (layout.dictionary or layout).bound or LARGEST
+        value, failure = convert(emitter, found.value, layout.source, column.type, bound)
         return Emitted(value, found.is_null, emitter.unless(found.is_null, failure))
 
     def _null_bit(self, emitter: Emitter, column: int) -> ir.Value | None:
-        if not self._layouts[column].can_be_null:
+        if not self.layouts[column].can_be_null:
             return None
         return emitter.builder.not_(self._bit(emitter, column, _VALIDITY, emitter.row))
 
@@ -131,9 +135,36 @@ class Columns:
         if layout.physical == "date64[ms]":
             value = self._stored(emitter, column, first, WORD, row)
             return builder.trunc(builder.sdiv(value, word(_DAY_IN_MILLISECONDS)), type_)
+        if is_low_word(layout):
+            return builder.sext(self._low_word(emitter, column, first, row), type_)
         if layout.physical in _WIDTHS:
             return self._integer(emitter, column, first, layout.physical, type_, row)
         return self._stored(emitter, column, first, type_, row)
+
+    def _low_word(self, emitter: Emitter, column: int, first: int, row: ir.Value) -> ir.Value:
+        """Load the low word of a decimal, from where its block is expanded, if it is."""
+        builder = emitter.builder
+        expanded = self.expanded.get((column, first + _VALUES))
+        if expanded is None:
+            address = self._address(builder, column, first, ir.ArrayType(WORD, 2), row)
+        else:
+            place = builder.sub(row, self.block_start)
+            address = builder.gep(expanded, [place], source_etype=WORD)
+        return builder.load(address, typ=WORD)
+
+    def expand_low_words(
+        self, builder: ir.IRBuilder, column: int, row: ir.Value, into: ir.Value, lanes: int
+    ) -> None:
+        """Copy the low words of some decimals from a row on, as a vector.
+
+        LLVM would gather them one by one.
+        """
+        address = self._address(builder, column, 0, ir.ArrayType(WORD, 2), row)
+        both = builder.load(address, typ=ir.VectorType(WORD, 2 * lanes), align=8)
+        places = ir.VectorType(ir.IntType(32), lanes)
+        even = ir.Constant(places, [2 * lane for lane in range(lanes)])
+        words = builder.shuffle_vector(both, both, even)
+        builder.store(words, builder.bitcast(into, words.type.as_pointer()), align=8)
 
     def _integer(
         self,
@@ -155,14 +186,13 @@ class Columns:
     def _stored(
         self, emitter: Emitter, column: int, first: int, type_: ir.Type, row: ir.Value
     ) -> ir.Value:
-        address = self._address(emitter, column, first, type_, row)
+        address = self._address(emitter.builder, column, first, type_, row)
         is_wide = type_ == VALUE_TYPES["numeric"]  # which Arrow aligns to words
         return emitter.builder.load(address, typ=type_, align=8 if is_wide else None)
 
     def _address(
-        self, emitter: Emitter, column: int, first: int, type_: ir.Type, row: ir.Value
+        self, builder: ir.IRBuilder, column: int, first: int, type_: ir.Type, row: ir.Value
     ) -> ir.Value:
-        builder = emitter.builder
         base = builder.inttoptr(self.word(column, first + _VALUES), POINTER)
         index = builder.add(row, self.word(column, first + _OFFSET))
         return builder.gep(base, [index], source_etype=type_)
@@ -171,7 +201,7 @@ class Columns:
         self, emitter: Emitter, column: int, values: ColumnLayout, is_null: ir.Value | None
     ) -> Emitted:
         """Look a value up, where its index is not null."""
-        layout = self._layouts[column]
+        layout = self.layouts[column]
 
         def look_up() -> Emitted:
             row = self._integer(emitter, column, 0, layout.physical, WORD, emitter.row)
@@ -216,7 +246,7 @@ class Columns:
         self, emitter: Emitter, column: int, first: int, offset: ir.IntType, row: ir.Value
     ) -> ir.Value:
         builder = emitter.builder
-        address = self._address(emitter, column, first, offset, row)
+        address = self._address(emitter.builder, column, first, offset, row)
         bounds = [
             builder.load(builder.gep(address, [word(n)], source_etype=offset), typ=offset)
             for n in range(2)
@@ -231,7 +261,7 @@ class Columns:
         """Load a view: its length, then its bytes, or four of them, a buffer's number and where."""
         builder = emitter.builder
         short = ir.IntType(32)
-        view = self._address(emitter, column, first, ir.ArrayType(short, 4), row)
+        view = self._address(emitter.builder, column, first, ir.ArrayType(short, 4), row)
         fields = [builder.gep(view, [word(n)], source_etype=short) for n in range(4)]
         length = builder.load(fields[0], typ=short)
         is_inline = builder.icmp_unsigned("<=", length, short(_INLINE_TEXT))
@@ -258,9 +288,21 @@ def make_text(builder: ir.IRBuilder, pointer: ir.Value, length: ir.Value) -> ir.
     return builder.insert_value(builder.insert_value(empty, pointer, 0), length, 1)
 
 
-def has_bits(layout: ColumnLayout) -> tuple[int, ...]:
-    """Give the places where the addresses of a column's bitmaps are."""
+def is_low_word(layout: ColumnLayout) -> bool:
+    """Whether the low one of the two words of a decimal tells all."""
+    return layout.physical == "decimal128" and layout.bound is not None
+
+
+def expandable(layout: ColumnLayout) -> Mapping[int, ir.Type]:
+    """Give what of a column is expanded for a condition, by the place of its address.
+
+    The type is that of an expanded value: a byte of a bit, or a word of a decimal.
+    """
     if layout.is_constant or layout.physical == "null":
-        return ()
-    is_bits = layout.physical == "bool" and layout.dictionary is None
-    return (_VALIDITY,) * layout.can_be_null + (_VALUES,) * is_bits
+        return {}
+    found: dict[int, ir.Type] = {_VALIDITY: BYTE} if layout.can_be_null else {}
+    if layout.dictionary is None and layout.physical == "bool":
+        found[_VALUES] = BYTE
+    elif layout.dictionary is None and is_low_word(layout):
+        found[_VALUES] = WORD
+    return found

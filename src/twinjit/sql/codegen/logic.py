@@ -30,7 +30,7 @@ def _guarded(
     type_: SqlType,
 ) -> Emitted:
     """Do what only counts where a bit is set, with a branch unless all its parts are cheap."""
-    if not all(map(is_cheap, parts)):
+    if not all(is_cheap(each, emitter.loader.layouts) for each in parts):
         return emitter.guarded(condition, work, Emitted(emitter.null(type_).value))
     found = work()
     unless = emitter.unless(emitter.builder.not_(condition), found.failure)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -13,15 +14,34 @@ import numpy.typing as npt
 
 from twinjit.sql.codegen.layout import ColumnLayout
 from twinjit.sql.codegen.lifting import Lifted, lift
-from twinjit.sql.tree import Expression
+from twinjit.sql.tree import Expression, Value
 
 __all__ = ["Kernel", "KernelProgram", "Signature"]
 
-Signature = tuple[object, ...]
-"""What is the same for kernels that are the same code."""
+
+class Signature:
+    """What is the same for kernels that are the same code; hashed once.
+
+    Parameters
+    ----------
+    *parts
+        Equal, in turn, where signatures are.
+    """
+
+    __slots__ = ("_hash", "_parts")
+
+    def __init__(self, *parts: object) -> None:
+        self._parts = parts
+        self._hash = hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Signature) and self._parts == other._parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KernelProgram:
     """What a kernel is to do.
 
@@ -31,10 +51,13 @@ class KernelProgram:
         Of the columns.
     lifted
         The condition, then the outputs.
+    is_exact
+        Whether the kernel only says that a row failed if one did; others are faster.
     """
 
     layouts: tuple[ColumnLayout, ...]
     lifted: Lifted
+    is_exact: bool = False
 
     @classmethod
     def of(
@@ -42,23 +65,24 @@ class KernelProgram:
         layouts: tuple[ColumnLayout, ...],
         where: Expression | None,
         outputs: Sequence[Expression],
-        null_parameters: Set[int] = frozenset(),
+        parameters: Sequence[Value] = (),
         constant_columns: Mapping[int, bool] = MappingProxyType({}),
     ) -> KernelProgram:
         """Make one of expressions with values, which are lifted; see `lift`."""
-        return cls(layouts, lift([where, *outputs], null_parameters, constant_columns))
+        return cls(layouts, lift([where, *outputs], parameters, constant_columns))
 
-    @property
+    @cached_property
     def signature(self) -> Signature:
         """What the code depends on, without making it."""
-        return self.layouts, self.lifted.expressions
+        return Signature(self.layouts, self.lifted.expressions, self.is_exact)
 
     def generate(self) -> Any:
         """Make the IR: a module of llvmlite's."""
         from twinjit.sql.codegen.kernels import kernel_module
 
         where, *outputs = self.lifted.expressions
-        return kernel_module(self.layouts, where, [each for each in outputs if each is not None])
+        kept = [each for each in outputs if each is not None]
+        return kernel_module(self.layouts, where, kept, is_exact=self.is_exact)
 
 
 class Kernel:

@@ -95,7 +95,9 @@ class Scan:
         wanted = [name for name in self.input.columns if self._is_read(name)]
         for batch in partition.read(wanted, self.groups):
             read = dict(zip(wanted, batch.columns, strict=False))
-            columns = tuple(read.get(name, self._constant(name)) for name in self.input.columns)
+            columns = tuple(
+                read[name] if name in read else self._constant(name) for name in self.input.columns
+            )
             yield Morsel(columns, batch.num_rows)
 
     def _is_read(self, name: str) -> bool:

@@ -8,9 +8,9 @@ out which one did, and how.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -32,7 +32,7 @@ from twinjit.sql.execution.stopping import QueryStop
 from twinjit.sql.failures import raise_if_failed
 from twinjit.sql.interpreter import Interpreter
 from twinjit.sql.rewriting import size_of
-from twinjit.sql.tree import Expression, Value
+from twinjit.sql.tree import Column, Expression, Value
 
 __all__ = ["Aggregating", "Environment", "Evaluator", "JitMode"]
 
@@ -120,12 +120,10 @@ class Evaluator:
         self._types = [each.type for each in outputs]
         self._interpreter = Interpreter(where, outputs)
         self._kernels = kernels_of(environment.compiler)
-        self._null_parameters = frozenset(
-            index for index, value in enumerate(environment.parameters) if value is None
-        )
         self._nodes = sum(size_of(each) for each in (where, *outputs) if each is not None)
-        self._lock = fork_lock()  # guards the following two
-        self._programs: dict[object, KernelProgram] = {}
+        self._lock = fork_lock()  # guards the following
+        self._known_slots: dict[KernelProgram, Slots] = {}
+        self._programs: dict[tuple[tuple[ColumnLayout, ...], tuple[bool, ...]], KernelProgram] = {}
         self._rows_seen: defaultdict[Signature, int] = defaultdict(int)
 
     def project(self, morsel: Morsel) -> Iterator[list[DenseColumn]]:
@@ -160,18 +158,41 @@ class Evaluator:
             for index, column in enumerate(morsel.columns)
             if isinstance(column, pa.Scalar)
         }
-        key: tuple[tuple[ColumnLayout, ...], tuple[bool, ...]]
         key = layouts, tuple(constants.values())
         with self._lock:
             found = self._programs.get(key)
         if found is None:
             found = KernelProgram.of(
-                layouts, self._where, self._outputs, self._null_parameters, constants
+                layouts, self._where, self._outputs, self._environment.parameters, constants
             )
             with self._lock:
                 self._programs[key] = found
         self._environment.counts.kernels.ask(found.signature)
         return found
+
+    def _exact_program(self, program: KernelProgram) -> KernelProgram:
+        """Give the exact form of a program, which takes its place from now on."""
+        with self._lock:
+            (key,) = (
+                key for key, known in self._programs.items() if known.lifted is program.lifted
+            )
+            if not self._programs[key].is_exact:
+                self._programs[key] = replace(program, is_exact=True)
+            exact = self._programs[key]
+        self._environment.counts.kernels.ask(exact.signature)
+        return exact
+
+    def _slots(self, program: KernelProgram, columns: Mapping[int, Value]) -> Slots:
+        """Fill a program's slots; once, where partitions do not differ in them."""
+        with self._lock:
+            known = self._known_slots.get(program)
+        if known is not None:
+            return known
+        slots = Slots(program.lifted.slots, self._environment.parameters, columns)
+        if not any(isinstance(each, Column) for each in program.lifted.slots):
+            with self._lock:
+                self._known_slots[program] = slots
+        return slots
 
     def _is_worth_compiling(self, signature: Signature, rows: int) -> bool:
         """Say so, counting rows that are about to be handled."""
@@ -267,7 +288,7 @@ class _Rows:
                 )
                 if isinstance(column, pa.Scalar)
             }
-            slots = Slots(program.lifted.slots, self._environment.parameters, values)
+            slots = self._evaluator._slots(program, values)
             self._compiled = _Compiled(Inputs(self._morsel.columns), slots)
         return self._compiled
 
@@ -281,10 +302,19 @@ class _Rows:
             words = given.inputs.words, given.slots.words, outputs.words
             written = kernel.run(*words, self._begin, end, self._arena.address)
         if written < 0:
-            return self.interpreted(end - self._begin)
+            columns = self.interpreted(end - self._begin)
+            self._make_exact()
+            return columns
         counts.add_rows(end - self._begin, is_compiled=True)
         self._begin = end
         return outputs.columns(written)
+
+    def _make_exact(self) -> None:
+        """Go over to an exact kernel, after a false alarm."""
+        program = self._program
+        if program is not None and not program.is_exact:
+            self._program = self._evaluator._exact_program(program)
+            self._is_counted = False
 
     def aggregate_compiled(self, kernel: Kernel, aggregator: Aggregating) -> None:
         """Have aggregated what a kernel writes."""
@@ -303,6 +333,7 @@ class _Rows:
         environment.stop.check()
         if self._begin < end:
             self.aggregate_interpreted(aggregator, min(_AGGREGATED_ROWS, end - self._begin))
+            self._make_exact()
 
 
 @dataclass
