@@ -262,7 +262,7 @@ template <typename T> bool isBetween(T value, const char *text, const char *end)
   long double written = strtold_l(copy, nullptr, plainLocale()), exact = value;
   for (T limit : {T{0}, std::numeric_limits<T>::infinity()}) {
     T next = std::nextafter(value, limit);
-    if (std::isfinite(next) && written == (exact + next) / 2)
+    if (next != value && std::isfinite(next) && written == (exact + next) / 2)
       return true;
   }
   return false;

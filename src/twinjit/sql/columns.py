@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -11,9 +12,18 @@ import pyarrow as pa
 
 from twinjit._native import _sql
 from twinjit.sql.arrow_types import arrow_type_of
+from twinjit.sql.tree import Value
 from twinjit.sql.types import Kind, SqlType
 
-__all__ = ["DTYPES", "Dense", "DenseColumn", "address_words", "arrow_array", "new_values"]
+__all__ = [
+    "DTYPES",
+    "Dense",
+    "DenseColumn",
+    "address_words",
+    "arrow_array",
+    "first_value",
+    "new_values",
+]
 
 DTYPES: Final[dict[Kind, tuple[str, int]]] = {
     "bool": ("u1", 1),
@@ -99,3 +109,16 @@ def arrow_array(type_: SqlType, column: DenseColumn) -> Any:
     else:
         buffers = [bits, pa.py_buffer(np.ascontiguousarray(values))]
     return pa.Array.from_buffers(arrow_type_of(type_), rows, buffers, null_count=nulls)
+
+
+def first_value(kind: Kind, column: DenseColumn) -> Value:
+    """Give the first value, as constants have it."""
+    if not column.validity[0]:
+        return None
+    value = column.values[0]
+    if kind == "text":
+        return ctypes.string_at(int(value[0]), int(value[1]))
+    if kind == "numeric":
+        return int.from_bytes(value.tobytes(), "little", signed=True)
+    plain: bool | int | float = value.item()
+    return bool(plain) if kind == "bool" else plain

@@ -29,7 +29,7 @@ from twinjit.sql.tree import (
     NullIf,
     Or,
 )
-from twinjit.sql.types import BOOL, TEXT
+from twinjit.sql.types import BOOL, FLOATS, TEXT
 
 __all__ = ["AggregateBinder", "Binder", "is_aggregate"]
 
@@ -187,8 +187,11 @@ class Binder:
 
     def _cast(self, node: ast.Cast) -> Bound:
         name = type_of_name(node.args["to"])
-        if isinstance(node.this, ast.Literal) and node.this.args.get("is_string"):
-            found: Expression | Open = Open(node.this, self.parameters, text=node.this.this)
+        is_float = name.type.kind in FLOATS
+        literal = node.this.unnest()
+        if isinstance(literal, ast.Literal) and (literal.args.get("is_string") or is_float):
+            # A number, too: a float may have more digits before the point than numerics.
+            found: Expression | Open = Open(literal, self.parameters, text=literal.this)
         else:
             found = self.bind_operand(node.this)
         return cast_to(node, found, name)

@@ -15,6 +15,7 @@ from twinjit.sql.binder.open_types import Open, Parameters, resolve
 from twinjit.sql.binder.parsing import parse_expression, parse_select
 from twinjit.sql.binder.places import refuse, unsupported
 from twinjit.sql.binder.scope import Scope, Table, folded
+from twinjit.sql.binder.simplify import simplified, simplified_plan
 from twinjit.sql.binder.tables import From, bind_from
 from twinjit.sql.binder.used_columns import over_used_columns
 from twinjit.sql.plan import Order, Plan
@@ -74,7 +75,7 @@ def bind_expression(
     scope = Scope([Table("", "", schema, 0)])
     found = Parameters(parameters)
     expression = Binder(scope, found).bind(parse_expression(text))
-    return expression, found.types()
+    return simplified(expression), found.types()
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class _QueryBinder:
             parameters=(),
         )
         plan = over_used_columns(plan, self._from)
-        return replace(plan, parameters=self._parameters.types())
+        return simplified_plan(replace(plan, parameters=self._parameters.types()))
 
     def _is_aggregating(self, keys: Sequence[Expression], having: Expression | None) -> bool:
         return bool(self._select.args.get("group") or self._aggregates.found or keys or having)

@@ -1,0 +1,194 @@
+"""Generated expressions and queries, against a real PostgreSQL 15.
+
+``TWINJIT_NIGHTLY=1`` draws ten times as many, and others than each run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import twinjit.sql
+from tests.nightly import NIGHTLY
+from tests.sql.generate_data import random_table
+from tests.sql.generate_expressions import Expressions
+from tests.sql.generate_queries import draw_query
+from tests.sql.postgres_server import find_postgres, postgres
+from tests.sql.schemas import ALL
+from twinjit.errors import SqlError
+from twinjit.sql import compile_expression
+
+psycopg = pytest.importorskip("psycopg")
+
+pytestmark = pytest.mark.skipif(find_postgres() is None, reason="there is no PostgreSQL 15")
+
+BATCHES = range(100 if NIGHTLY else 10)
+EXPRESSIONS = 50  # of a batch
+ROWS = 24
+COMPILER = twinjit.Compiler(cache=False, opt_level=0 if not NIGHTLY else 3)
+
+# What PostgreSQL's numeric holds, and ours does not: more than 38 digits, NaN and infinities.
+LIMITS = {
+    "numeric field overflow: 38 digits do not hold the value",
+    "numeric holds neither NaN nor infinity here",
+}
+
+# How a text is no date: PostgreSQL tells three kinds, by which of its rules a part of it breaks.
+DATE_ERRORS = {"!22007", "!22008", "!22009"}
+
+_COLUMNS = "id int, b bool, i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric(12,2), \
+d date, t timestamp, s text"
+
+_TRY = """
+create function try(expression text) returns table (value text, state text) language plpgsql as $$
+declare row_id int;
+begin
+  for row_id in select id from t order by id loop
+    begin
+      state := null;
+      execute format('select (%s)::text from t where id = $1', expression) into value using row_id;
+    exception when others then
+      value := null;
+      state := sqlstate;
+    end;
+    return next;
+  end loop;
+end $$"""
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[Any]:
+    with postgres() as address, psycopg.connect(address, autocommit=True) as connected:
+        connected.execute(_TRY)
+        yield connected
+
+
+def fill(connection: Any, name: str, table: pa.Table) -> None:
+    """Make a table of PostgreSQL's with the rows of one of Arrow's, numbered."""
+    connection.execute(f"drop table if exists {name}; create table {name} ({_COLUMNS})")
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"copy {name} from stdin") as copy,
+    ):
+        for number, row in enumerate(table.to_pylist()):
+            copy.write_row([number, *row.values()])
+
+
+def theirs(connection: Any, expression: str) -> list[str | None]:
+    """Evaluate an expression for each row; errors are their codes, behind an exclamation mark."""
+    try:
+        rows = connection.execute(f"select ({expression})::text from t order by id").fetchall()
+    except psycopg.Error:
+        found = connection.execute("select * from try(%s)", [expression]).fetchall()
+        return [value if state is None else f"!{state}" for value, state in found]
+    return [value for (value,) in rows]
+
+
+def ours(expression: str, table: pa.Table, jit: Any) -> list[object]:
+    """Do the same; what our numeric does not hold is an Ellipsis."""
+    compiled = compile_expression(expression, ALL, jit=jit, compiler=COMPILER)
+    (batch,) = table.to_batches()
+    try:
+        return list(compiled(batch).to_pylist())
+    except SqlError:
+        return [_one(compiled, batch.slice(row, 1)) for row in range(batch.num_rows)]
+
+
+def _one(compiled: Any, batch: pa.RecordBatch) -> object:
+    try:
+        return compiled(batch)[0].as_py()
+    except SqlError as error:
+        return ... if str(error) in LIMITS else f"!{error.sqlstate}"
+
+
+def agree(type_: str, our: object, their: str | None) -> bool:
+    """Whether two results are the same."""
+    if our is ...:
+        return True
+    if our is None or their is None or their.startswith("!"):
+        return our == their or {our, their} <= DATE_ERRORS
+    if type_ == "numeric":
+        return isinstance(our, Decimal) and our == Decimal(their)
+    return our == their
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_expressions(connection: Any, batch: int) -> None:
+    random = Random(batch)
+    table = random_table(random, ROWS)
+    fill(connection, "t", table)
+    drawn = Expressions(random)
+    limited = 0
+    for _ in range(EXPRESSIONS):
+        type_, expression = drawn.draw()
+        wanted = theirs(connection, expression)
+        text = expression if type_ == "numeric" else f"({expression})::text"
+        compiled, interpreted = (ours(text, table, jit) for jit in ("force", "off"))
+        for row, values in enumerate(zip(compiled, interpreted, wanted, strict=True)):
+            one, other, their = values
+            is_same = agree(type_, one, their) and agree(type_, other, their) and one == other
+            assert is_same, f"{expression}\nof {table.slice(row, 1).to_pylist()}: {values}"
+            limited += one is ...
+    assert limited < 0.05 * EXPRESSIONS * ROWS
+
+
+QUERIES = 20  # of a batch
+
+
+def rows_of_theirs(connection: Any, query: str) -> list[tuple[Any, ...]] | str:
+    try:
+        return connection.execute(query).fetchall()
+    except psycopg.Error as error:
+        return f"!{error.sqlstate}"
+
+
+def rows_of_ours(query: str, tables: dict[str, pa.Table], jit: Any) -> Any:
+    try:
+        found = twinjit.sql.query(query, tables=tables, jit=jit, compiler=COMPILER).to_table()
+    except SqlError as error:
+        return f"!{error.sqlstate}"
+    return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+
+def same_values(ours: Sequence[object], theirs: Sequence[object]) -> bool:
+    return len(ours) == len(theirs) and all(map(same_value, ours, theirs))
+
+
+def same_value(our: object, their: object) -> bool:
+    """Whether values are equal; a float4 comes from PostgreSQL as its decimal digits."""
+    if isinstance(our, float) and isinstance(their, float):
+        if math.isnan(our) or math.isnan(their):
+            return math.isnan(our) and math.isnan(their)
+        with np.errstate(over="ignore"):
+            single = np.float32(our)
+            return our == their or (float(single) == our and single == np.float32(their))
+    return our == their
+
+
+def same_rows(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, str) or isinstance(theirs, str):
+        return bool(ours == theirs)
+    return len(ours) == len(theirs) and all(map(same_values, ours, theirs))
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_queries(connection: Any, batch: int) -> None:
+    random = Random(-1 - batch)
+    tables = {name: random_table(random, 60) for name in ("t", "u")}
+    for name, table in tables.items():
+        fill(connection, name, table)
+    # Several batches, which are handled one by one.
+    split = {name: pa.concat_tables([table[:25], table[25:]]) for name, table in tables.items()}
+    for _ in range(QUERIES):
+        query = draw_query(random)
+        theirs = rows_of_theirs(connection, query)
+        for jit in ("off", "force"):
+            ours = rows_of_ours(query, split, jit)
+            assert same_rows(ours, theirs), f"{query}\n{jit}: {ours}\nPostgreSQL: {theirs}"
