@@ -18,7 +18,7 @@ from benchmarks.harness import Figures, machine
 
 NAMES = (
     *("warm", "calls", "codegen", "identity", "store", "faults", "parallel"),
-    *("library", "lazy", "tiers", "reproduce", "soak"),
+    *("library", "lazy", "tiers", "reproduce", "sql", "soak"),
 )
 
 _RESULTS = Path(__file__).parent / "results"

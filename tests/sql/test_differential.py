@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from benchmarks.sql.postgres import find_postgres, postgres
 
 import twinjit.sql
 from tests.nightly import NIGHTLY
 from tests.sql.generate_data import random_table
 from tests.sql.generate_expressions import Expressions
 from tests.sql.generate_queries import draw_query
-from tests.sql.postgres_server import find_postgres, postgres
 from tests.sql.schemas import ALL
 from twinjit.errors import SqlError
 from twinjit.sql import compile_expression

@@ -9,7 +9,7 @@ from time import perf_counter
 from weakref import WeakKeyDictionary
 
 from twinjit.compiler import Compiler
-from twinjit.forks import fork_lock, start_anew_in_children
+from twinjit.forks import fork_lock, held_off, start_anew_in_children
 from twinjit.sql.codegen.program import Kernel, KernelProgram, Signature
 from twinjit.sql.codegen.runtime_symbols import SYMBOLS
 
@@ -134,6 +134,8 @@ class Kernels:
 
 
 def _make(program: KernelProgram, compiler: Compiler, counts: KernelCounts) -> Kernel:
+    with held_off():
+        import twinjit.sql.codegen.kernels  # noqa: F401  # llvmlite is no cost of this kernel
     start = perf_counter()
     module = program.generate()
     generated = perf_counter()

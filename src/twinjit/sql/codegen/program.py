@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from twinjit.forks import held_off
 from twinjit.sql.codegen.layout import ColumnLayout
 from twinjit.sql.codegen.lifting import Lifted, lift
 from twinjit.sql.tree import Expression, Value
@@ -78,7 +79,8 @@ class KernelProgram:
 
     def generate(self) -> Any:
         """Make the IR: a module of llvmlite's."""
-        from twinjit.sql.codegen.kernels import kernel_module
+        with held_off():
+            from twinjit.sql.codegen.kernels import kernel_module
 
         where, *outputs = self.lifted.expressions
         kept = [each for each in outputs if each is not None]

@@ -1,4 +1,4 @@
-"""A PostgreSQL 15 of the tests' own, to compare with."""
+"""A PostgreSQL 15 of one's own, to compare with."""
 
 from __future__ import annotations
 
