@@ -37,12 +37,13 @@ Figures
 from __future__ import annotations
 
 from benchmarks.harness import Figures
-from benchmarks.sql.partitions import partition_figures
-from benchmarks.sql.throughput import throughput_figures
 
 __all__ = ["run"]
 
 
 def run(*, quick: bool) -> Figures:
     """Measure."""
+    from benchmarks.sql.partitions import partition_figures
+    from benchmarks.sql.throughput import throughput_figures
+
     return {**partition_figures(quick=quick), **throughput_figures(quick=quick)}

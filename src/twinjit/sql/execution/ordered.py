@@ -34,12 +34,16 @@ def ordered_map(
     with ThreadPoolExecutor(threads, thread_name_prefix="twinjit-sql") as pool:
         pending: deque[Future[_Result]] = deque()
         try:
-            for item in islice(remaining, 2 * threads):
-                pending.append(pool.submit(work, item))
-            while pending:
+            while True:
+                # What is done is given before more is taken, which may take its time.
+                while len(pending) < 2 * threads and not (pending and pending[0].done()):
+                    taken = list(islice(remaining, 1))
+                    if not taken:
+                        break
+                    pending.append(pool.submit(work, taken[0]))
+                if not pending:
+                    return
                 yield pending.popleft().result()
-                for item in islice(remaining, 1):
-                    pending.append(pool.submit(work, item))
         finally:
             for future in pending:
                 future.cancel()
