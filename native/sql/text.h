@@ -75,6 +75,7 @@ inline Code copied(const char *start, const char *end, Arena *arena, Text *resul
   return 0;
 }
 
+void registerPatterns(Registry &registry);
 void registerFloatText(Registry &registry);
 void registerNumericText(Registry &registry);
 
