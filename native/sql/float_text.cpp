@@ -2,6 +2,7 @@
 
 #include "sql/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -33,12 +34,20 @@ bool isNan(Text text) {
   return true;
 }
 
+/// Whether a minus follows the plus of a binary exponent: libstdc++ reads it as a sign, too.
+bool hasTwoSigns(const char *next, const char *end) {
+  const char *mark = std::find_if(next, end, [](char byte) { return lowered(byte) == 'p'; });
+  return end - mark > 2 && mark[1] == '+' && mark[2] == '-';
+}
+
 /// Reads digits, decimal ones or, behind 0x, others.
 template <typename T> Read readDigits(const char *next, const char *end, T &value) {
   bool isHex = end - next > 1 && next[0] == '0' && lowered(next[1]) == 'x';
   next += isHex ? 2 : 0;
   // What is no digit may be a sign or a word, which are read elsewhere.
   if (next == end || !(*next == '.' || (isHex ? isWordByte(*next) : isDigit(*next))))
+    return Read::Malformed;
+  if (isHex && hasTwoSigns(next, end))
     return Read::Malformed;
   auto form = isHex ? std::chars_format::hex : std::chars_format::general;
   auto [stop, error] = std::from_chars(next, end, value, form);
