@@ -1,6 +1,7 @@
 #include "sql/aggregator.h"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 using namespace twinjit::sql;
@@ -111,7 +112,27 @@ Aggregator::Aggregator(std::vector<Kind> keys, std::vector<AggregateSpec> specs)
   }
 }
 
+/// Does what takes memory.
+template <typename Work> void Aggregator::guard(Work work) {
+  if (isOutOfMemory)
+    return;
+  try {
+    work();
+  } catch (const std::bad_alloc &) {
+    isOutOfMemory = true;
+  }
+}
+
+void Aggregator::requireMemory() const {
+  if (isOutOfMemory)
+    throw std::bad_alloc();
+}
+
 void Aggregator::update(const int64_t *words, int64_t rows) {
+  guard([&] { updateAll(words, rows); });
+}
+
+void Aggregator::updateAll(const int64_t *words, int64_t rows) {
   std::vector<Column> columns;
   std::vector<Kind> kinds = keyKinds;
   for (const Part &part : parts)
@@ -183,6 +204,15 @@ int64_t Aggregator::run(const Call &call, int64_t begin, int64_t end, int64_t st
   return std::min(begin, end);
 }
 
+bool Aggregator::isLike(const Aggregator &other) const {
+  auto isSame = [](const Part &left, const Part &right) {
+    return left.spec.function == right.spec.function && left.spec.kind == right.spec.kind &&
+           left.spec.isDistinct == right.spec.isDistinct;
+  };
+  return keyKinds == other.keyKinds &&
+         std::equal(parts.begin(), parts.end(), other.parts.begin(), other.parts.end(), isSame);
+}
+
 std::vector<uint32_t> Aggregator::numbersOf(const Aggregator &other) {
   if (!hasKeys())
     return {0};
@@ -193,6 +223,13 @@ std::vector<uint32_t> Aggregator::numbersOf(const Aggregator &other) {
 }
 
 void Aggregator::merge(const Aggregator &other) {
+  if (!isLike(other))
+    throw std::invalid_argument("the aggregators have other keys or aggregates");
+  isOutOfMemory |= other.isOutOfMemory;
+  guard([&] { mergeAll(other); });
+}
+
+void Aggregator::mergeAll(const Aggregator &other) {
   std::vector<uint32_t> numbers = numbersOf(other);
   for (size_t index = 0; index < parts.size(); ++index) {
     Part &part = parts[index];
@@ -219,7 +256,19 @@ void Aggregator::mergeSeen(Part &part, const GroupTable &seen, const uint32_t *n
   }
 }
 
+Column Aggregator::key(size_t index) const {
+  requireMemory();
+  return table->key(index);
+}
+
+const States &Aggregator::states(size_t index) const {
+  requireMemory();
+  return *parts[index].states;
+}
+
 Failure Aggregator::failure() const {
+  if (isOutOfMemory)
+    return Failure::OutOfMemory;
   for (const Part &part : parts)
     if (part.states->failure() != Failure::None)
       return part.states->failure();
@@ -234,6 +283,7 @@ int64_t Aggregator::bytes() const {
 }
 
 std::string Aggregator::save() const {
+  requireMemory();
   Packer packer;
   packer.put(magic);
   packer.put<uint64_t>(keyKinds.size());

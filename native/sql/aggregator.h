@@ -23,7 +23,8 @@ struct AggregateSpec {
 };
 
 /// Aggregates rows. Groups are numbered as their keys first appear; without keys there is one, even
-/// of no rows. Memory that cannot be had is a std::bad_alloc.
+/// of no rows. Where memory cannot be had for rows or groups, that is the failure; what else there
+/// is of an aggregator that failed so is a std::bad_alloc.
 class Aggregator {
 public:
   using Kernel = int64_t (*)(const int64_t *inputs, const int64_t *slots, const int64_t *outputs,
@@ -50,7 +51,8 @@ public:
   /// that was not taken in, since the kernel failed, an aggregate did, or `*stop` is not 0.
   int64_t run(const Call &call, int64_t begin, int64_t end, int64_t step);
 
-  /// Takes the groups of an aggregator of the same in, in their order.
+  /// Takes the groups of an aggregator of the same in, in their order. Throws std::invalid_argument
+  /// for one that aggregates otherwise.
   void merge(const Aggregator &other);
 
   std::string save() const;
@@ -59,9 +61,9 @@ public:
 
   size_t groups() const { return hasKeys() ? table->size() : 1; }
   const std::vector<Kind> &keys() const { return keyKinds; }
-  Column key(size_t index) const { return table->key(index); }
+  Column key(size_t index) const;
   size_t aggregates() const { return parts.size(); }
-  const States &states(size_t index) const { return *parts[index].states; }
+  const States &states(size_t index) const;
   bool hasArgument(size_t index) const { return parts[index].spec.kind.has_value(); }
   Failure failure() const;
   int64_t bytes() const;
@@ -74,15 +76,21 @@ private:
   };
 
   bool hasKeys() const { return !keyKinds.empty(); }
+  bool isLike(const Aggregator &other) const;
+  template <typename Work> void guard(Work work);
+  void requireMemory() const;
+  void updateAll(const int64_t *words, int64_t rows);
   void updateBlock(const std::vector<Column> &columns, int64_t rows);
   void updatePart(Part &part, const uint32_t *numbers, int64_t rows, Column column);
   void updateDistinct(Part &part, const uint32_t *numbers, int64_t rows, Column column);
+  void mergeAll(const Aggregator &other);
   void mergeSeen(Part &part, const GroupTable &seen, const uint32_t *numbers);
   std::vector<uint32_t> numbersOf(const Aggregator &other);
 
   std::vector<Kind> keyKinds;
   std::unique_ptr<GroupTable> table; // null without keys
   std::vector<Part> parts;
+  bool isOutOfMemory = false; // parts may have fewer groups than the table
 };
 
 } // namespace twinjit::sql

@@ -19,7 +19,7 @@ constexpr size_t smallest = 512;
 
 /// With more slots than this, they and the groups' keys are fetched before they are needed.
 constexpr size_t nearSlots = size_t{1} << 14;
-constexpr int64_t slotsAhead = 32, wordsAhead = 16;
+constexpr int64_t slotsAhead = 48, wordsAhead = 24;
 
 /// Multiplies to 128 bits, and folds them.
 uint64_t mixed(uint64_t left, uint64_t right) {
@@ -133,7 +133,11 @@ template <size_t fixed> void GroupTable::fetch(const Rows &rows, int64_t row) co
   if (row + slotsAhead < rows.count)
     __builtin_prefetch(&slots[rows.hashes[row + slotsAhead] & mask]);
   if (row + wordsAhead < rows.count) {
-    uint32_t number = slots[rows.hashes[row + wordsAhead] & mask].number;
+    uint32_t hash = rows.hashes[row + wordsAhead];
+    size_t place = hash & mask;
+    while (slots[place].number != none && slots[place].hash != hash)
+      place = (place + 1) & mask;
+    size_t number = slots[place].number;
     if (number != none)
       __builtin_prefetch(groupWords.data() + number * (fixed ? fixed : writer.width()));
   }

@@ -234,14 +234,15 @@ template <typename T, bool isFirst> T outermost() {
     return isFirst ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
 }
 
+/// Of equal ones, such as zero and minus zero, the later; so does PostgreSQL.
 template <typename T> struct Least : NeverFails {
   static T neutral() { return outermost<T, false>(); }
-  T operator()(T left, T right) const { return isLess(right, left) ? right : left; }
+  T operator()(T left, T right) const { return isLess(left, right) ? left : right; }
 };
 
 template <typename T> struct Greatest : NeverFails {
   static T neutral() { return outermost<T, true>(); }
-  T operator()(T left, T right) const { return isLess(left, right) ? right : left; }
+  T operator()(T left, T right) const { return isLess(right, left) ? left : right; }
 };
 
 struct Both : NeverFails {
@@ -261,11 +262,13 @@ public:
   void resize(size_t groups) override {
     sums.resize(groups);
     counts.resize(groups);
-    present.resize(groups);
     ones.resize(groups, 1);
   }
 
   std::vector<Column> columns() const override {
+    present.resize(counts.size());
+    for (size_t group = 0; group < counts.size(); ++group)
+      present[group] = counts[group] != 0;
     return {{rawOf(sums), present.data()}, {rawOf(counts), ones.data()}};
   }
   std::vector<Kind> kinds() const override { return {kindOfType<T>(), Kind::Int8}; }
@@ -279,8 +282,6 @@ public:
     resize(groups);
     sums = unpacker.takeAll<T>(groups);
     counts = unpacker.takeAll<int64_t>(groups);
-    for (size_t group = 0; group < groups; ++group)
-      present[group] = counts[group] != 0;
   }
 
   int64_t bytes() const override {
@@ -288,27 +289,43 @@ public:
   }
 
 protected:
+  /// Adds rows up. `add` gives a sum and a value's sum.
+  template <typename From, typename Add>
+  void accumulate(const uint32_t *groups, int64_t rows, Column column, Add add) {
+    if (groups) {
+      T *sums = this->sums.data();
+      int64_t *counts = this->counts.data();
+      eachValid(groups, rows, column.validity, [&](uint32_t group, int64_t row) {
+        sums[group] = add(sums[group], static_cast<T>(column.at<From>(row)));
+        ++counts[group];
+      });
+    } else {
+      T sum = sums[0];
+      int64_t count = counts[0];
+      eachValid(groups, rows, column.validity, [&](uint32_t, int64_t row) {
+        sum = add(sum, static_cast<T>(column.at<From>(row)));
+        ++count;
+      });
+      sums[0] = sum;
+      counts[0] = count;
+    }
+  }
+
   std::vector<T> sums;
   std::vector<int64_t> counts;
-  std::vector<uint8_t> present;
-  std::vector<uint8_t> ones;
+
+private:
+  mutable std::vector<uint8_t> present; // sums, when columns() was last called
+  std::vector<uint8_t> ones;            // counts are never null
 };
 
 template <typename From> class ExactAverages final : public Averages<Numeric> {
 public:
   void update(const uint32_t *groups, int64_t rows, Column column) override {
-    bool isOut = false;
-    Numeric *sums = this->sums.data();
-    int64_t *counts = this->counts.data();
-    uint8_t *present = this->present.data();
-    eachValid(groups, rows, column.validity, [&](uint32_t group, int64_t row) {
-      Numeric value = column.at<From>(row);
-      isOut |= __builtin_add_overflow(sums[group], value, &sums[group]);
-      ++counts[group];
-      present[group] = 1;
-    });
-    if (isOut)
-      fail(Failure::NumericRange);
+    Sum<Numeric> add;
+    accumulate<From>(groups, rows, column,
+                     [&](Numeric sum, Numeric value) { return add(sum, value); });
+    fail(add.failure());
   }
 
   void merge(const States &others, const uint32_t *groups) override {
@@ -318,7 +335,6 @@ public:
       if (__builtin_add_overflow(sum, theirs.sums[group], &sum))
         fail(Failure::NumericRange);
       counts[groups[group]] += theirs.counts[group];
-      present[groups[group]] |= theirs.present[group];
     }
   }
 };
@@ -330,26 +346,17 @@ template <typename From> class FloatAverages final : public Averages<double> {
 public:
   void update(const uint32_t *groups, int64_t rows, Column column) override {
     isWild |= hasWild(rows, column);
-    if (isWild)
-      squares.resize(sums.size());
-    double *sums = this->sums.data();
-    int64_t *counts = this->counts.data();
-    uint8_t *present = this->present.data();
-    if (isWild) {
-      eachValid(groups, rows, column.validity, [&](uint32_t group, int64_t row) {
-        double value = column.at<From>(row), before = sums[group];
-        sums[group] += value;
-        ++counts[group];
-        present[group] = 1;
-        check(group, value, before);
-      });
-    } else {
-      eachValid(groups, rows, column.validity, [&](uint32_t group, int64_t row) {
-        sums[group] += column.at<From>(row);
-        ++counts[group];
-        present[group] = 1;
-      });
+    if (!isWild) {
+      accumulate<From>(groups, rows, column, [](double sum, double value) { return sum + value; });
+      return;
     }
+    squares.resize(sums.size());
+    eachValid(groups, rows, column.validity, [&](uint32_t group, int64_t row) {
+      double value = column.at<From>(row), before = sums[group];
+      sums[group] += value;
+      ++counts[group];
+      check(group, value, before);
+    });
   }
 
   void merge(const States &others, const uint32_t *groups) override {
@@ -377,14 +384,13 @@ public:
   }
 
 private:
+  /// Whether a value is so large; what lies where values are null can seem so.
   static bool hasWild(int64_t rows, Column column) {
     if constexpr (std::is_same_v<From, float>)
       return false;
-    bool found = false;
-    for (int64_t row = 0; row < rows; ++row) {
-      double magnitude = std::fabs(static_cast<double>(column.at<From>(row)));
-      found |= column.validity[row] && magnitude >= 1e140;
-    }
+    uint64_t found = 0;
+    for (int64_t row = 0; row < rows; ++row)
+      found |= std::fabs(column.at<double>(row)) >= 1e140 ? ~uint64_t{0} : 0;
     return found;
   }
 
@@ -414,7 +420,6 @@ private:
     double count = static_cast<double>(theirs.counts[other]);
     sums[group] += added;
     counts[group] += theirs.counts[other];
-    present[group] = 1;
     if (!isWild)
       return;
     double squared = other < theirs.squares.size() ? theirs.squares[other] : 0.0;
