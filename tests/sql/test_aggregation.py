@@ -99,6 +99,35 @@ def test_groups_have_the_states_that_the_model_gives(case: Case, cuts: list[int]
     assert groups_of(aggregator, keys, specs) == expected
 
 
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: "-".join(map(str, spec)))
+@pytest.mark.parametrize("keys", [[], ["int4"]], ids=["", "keys"])
+def test_blocks_of_each_aggregate_are_what_the_model_gives(spec: Spec, keys: list[Kind]) -> None:
+    chance = random.Random(8)
+    _, kind, _ = spec
+    for nulls in (0, 0.3):
+        rows = [
+            [chance.randrange(3) for _ in keys]
+            + [
+                None if chance.random() < nulls else chance.choice(FEW[each])
+                for each in [kind]
+                if each
+            ]
+            for _ in range(1500)
+        ]
+        assert groups_of(fed(keys, [spec], rows), keys, [spec]) == aggregated(keys, [spec], rows)
+
+
+@pytest.mark.parametrize("kind", ["float4", "float8"])
+@pytest.mark.parametrize("function", ["min", "max"])
+def test_of_zeros_the_last_one_is_given_also_by_a_merge(function: str, kind: Kind) -> None:
+    for first, last in [(0.0, -0.0), (-0.0, 0.0)]:
+        merged = of_values(function, kind, first)
+        merged.merge(of_values(function, kind, last))
+        merged.merge(of_values(function, kind))
+        for aggregator in (merged, of_values(function, kind, first, last)):
+            assert groups_of(aggregator, [], [(function, kind, False)]) == [[shown(last)]]
+
+
 @given(cases(), CUTS)
 def test_merged_pieces_are_the_whole_also_of_another_process(case: Case, cuts: list[int]) -> None:
     keys, specs, rows = case
