@@ -68,48 +68,6 @@ int64_t GroupTable::bytes() const {
   return total;
 }
 
-void GroupTable::find(const Column *columns, int64_t rows, uint32_t *numbers) {
-  writer.write(columns, rows, rowWords.data());
-  Rows block{columns, rows, rowWords.data(), {}};
-  if (writer.width() == 1)
-    findAll<1>(block, numbers);
-  else if (writer.width() == 2)
-    findAll<2>(block, numbers);
-  else
-    findAll<0>(block, numbers);
-}
-
-void GroupTable::lookUp(const Column *columns, int64_t rows, uint32_t *numbers,
-                        std::vector<uint64_t> &words) const {
-  words.resize(writer.width() * blockRows);
-  writer.write(columns, rows, words.data());
-  Rows block{columns, rows, words.data(), {}};
-  if (writer.width() == 1)
-    lookUpAll<1>(block, numbers);
-  else if (writer.width() == 2)
-    lookUpAll<2>(block, numbers);
-  else
-    lookUpAll<0>(block, numbers);
-}
-
-template <size_t fixed> void GroupTable::findAll(Rows &rows, uint32_t *numbers) {
-  hash<fixed>(rows);
-  for (int64_t row = 0; row < rows.count; ++row) {
-    fetch<fixed>(rows, row);
-    size_t place = placeOf<fixed>(rows, row);
-    uint32_t number = slots[place].number;
-    numbers[row] = number == none ? add(place, rows, row) : number;
-  }
-}
-
-template <size_t fixed> void GroupTable::lookUpAll(Rows &rows, uint32_t *numbers) const {
-  hash<fixed>(rows);
-  for (int64_t row = 0; row < rows.count; ++row) {
-    fetch<fixed>(rows, row);
-    numbers[row] = slots[placeOf<fixed>(rows, row)].number;
-  }
-}
-
 template <size_t fixed> void GroupTable::hash(Rows &rows) const {
   const uint64_t *words = rows.words;
   size_t width = writer.width();
@@ -126,7 +84,8 @@ template <size_t fixed> void GroupTable::hash(Rows &rows) const {
 }
 
 /// Fetches what rows further on will need into the cache.
-template <size_t fixed> void GroupTable::fetch(const Rows &rows, int64_t row) const {
+template <size_t fixed>
+[[gnu::always_inline]] inline void GroupTable::fetch(const Rows &rows, int64_t row) const {
   if (slots.size() <= nearSlots)
     return;
   size_t mask = slots.size() - 1;
@@ -144,7 +103,8 @@ template <size_t fixed> void GroupTable::fetch(const Rows &rows, int64_t row) co
 }
 
 /// Gives the place of a row's key, or else the free one that it belongs in.
-template <size_t fixed> size_t GroupTable::placeOf(const Rows &rows, int64_t row) const {
+template <size_t fixed>
+[[gnu::always_inline]] inline size_t GroupTable::placeOf(const Rows &rows, int64_t row) const {
   size_t mask = slots.size() - 1;
   uint32_t hash = rows.hashes[row];
   for (size_t place = hash & mask;; place = (place + 1) & mask) {
@@ -155,7 +115,8 @@ template <size_t fixed> size_t GroupTable::placeOf(const Rows &rows, int64_t row
 }
 
 template <size_t fixed>
-bool GroupTable::isEqual(uint32_t number, const Rows &rows, int64_t row) const {
+[[gnu::always_inline]] inline bool GroupTable::isEqual(uint32_t number, const Rows &rows,
+                                                       int64_t row) const {
   size_t width = fixed ? fixed : writer.width();
   const uint64_t *ours = groupWords.data() + number * width;
   const uint64_t *theirs = rows.words + row * width;
@@ -178,6 +139,48 @@ bool GroupTable::haveEqualTexts(uint32_t number, const Rows &rows, int64_t row) 
       return false;
   }
   return true;
+}
+
+template <size_t fixed> void GroupTable::findAll(Rows &rows, uint32_t *numbers) {
+  hash<fixed>(rows);
+  for (int64_t row = 0; row < rows.count; ++row) {
+    fetch<fixed>(rows, row);
+    size_t place = placeOf<fixed>(rows, row);
+    uint32_t number = slots[place].number;
+    numbers[row] = number == none ? add(place, rows, row) : number;
+  }
+}
+
+template <size_t fixed> void GroupTable::lookUpAll(Rows &rows, uint32_t *numbers) const {
+  hash<fixed>(rows);
+  for (int64_t row = 0; row < rows.count; ++row) {
+    fetch<fixed>(rows, row);
+    numbers[row] = slots[placeOf<fixed>(rows, row)].number;
+  }
+}
+
+void GroupTable::find(const Column *columns, int64_t rows, uint32_t *numbers) {
+  writer.write(columns, rows, rowWords.data());
+  Rows block{columns, rows, rowWords.data(), {}};
+  if (writer.width() == 1)
+    findAll<1>(block, numbers);
+  else if (writer.width() == 2)
+    findAll<2>(block, numbers);
+  else
+    findAll<0>(block, numbers);
+}
+
+void GroupTable::lookUp(const Column *columns, int64_t rows, uint32_t *numbers,
+                        std::vector<uint64_t> &words) const {
+  words.resize(writer.width() * blockRows);
+  writer.write(columns, rows, words.data());
+  Rows block{columns, rows, words.data(), {}};
+  if (writer.width() == 1)
+    lookUpAll<1>(block, numbers);
+  else if (writer.width() == 2)
+    lookUpAll<2>(block, numbers);
+  else
+    lookUpAll<0>(block, numbers);
 }
 
 uint32_t GroupTable::add(size_t place, const Rows &rows, int64_t row) {
