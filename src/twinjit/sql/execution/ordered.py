@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import islice
 from typing import TypeVar
 
 __all__ = ["ordered_map"]
+
+_HEAD_START = 0.005
+"""Seconds that the first item has for itself, so that there is a result soon."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -33,6 +36,7 @@ def ordered_map(
     remaining = iter(items)
     with ThreadPoolExecutor(threads, thread_name_prefix="twinjit-sql") as pool:
         pending: deque[Future[_Result]] = deque()
+        is_first = True
         try:
             while True:
                 # What is done is given before more is taken, which may take its time.
@@ -41,6 +45,9 @@ def ordered_map(
                     if not taken:
                         break
                     pending.append(pool.submit(work, taken[0]))
+                    if is_first:
+                        is_first = False
+                        wait(pending, timeout=_HEAD_START)
                 if not pending:
                     return
                 yield pending.popleft().result()
