@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <random>
 
 using namespace twinjit::sql;
 
@@ -23,8 +24,14 @@ uint64_t loaded(const char *bytes, int64_t count) {
   return word;
 }
 
+/// Another one in each process, so that nobody can choose texts whose hashes are the same.
+const uint64_t textSeed = [] {
+  std::random_device device;
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}();
+
 uint64_t hashOfText(const char *bytes, int64_t length) {
-  uint64_t hash = static_cast<uint64_t>(length) * secondFactor;
+  uint64_t hash = textSeed ^ (static_cast<uint64_t>(length) * secondFactor);
   for (; length >= 8; bytes += 8, length -= 8)
     hash = mixed(hash ^ loaded(bytes, 8), firstFactor);
   return mixed(hash ^ loaded(bytes, length), secondFactor);

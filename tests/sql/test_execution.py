@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import multiprocessing
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import twinjit
-from twinjit.errors import ConfigError, QueryCancelledError, QueryError, QueryTimeoutError, SqlError
+from twinjit.errors import (
+    ConfigError,
+    ExecutorError,
+    QueryCancelledError,
+    QueryError,
+    QueryTimeoutError,
+    SqlError,
+)
 from twinjit.sql import compile_expression, prepare, query
 
 
@@ -149,6 +158,39 @@ def test_infinities_are_no_failures(compiler: twinjit.Compiler) -> None:
         expected = table["a"].to_numpy() ** 2 + table["a"].to_numpy()
     np.testing.assert_array_equal(values, expected)
     assert execution(found)["kernels"]["wanted"] == 2
+
+
+# Other processes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT key % 3 AS k, sum(i), avg(f), count(DISTINCT i % 4) FROM t GROUP BY 1 ORDER BY 1",
+        "SELECT i, key FROM t WHERE f > 300 ORDER BY i DESC LIMIT 9",
+        "SELECT DISTINCT key % 5 AS k FROM t WHERE i > 55",
+        "SELECT i / (key - 99) AS x FROM t LIMIT 3",
+    ],
+)
+def test_executors(partitioned: Any, text: str, workers: Any) -> None:
+    here = query(text, t=partitioned).to_table()
+    assert query(text, t=partitioned, executor=workers).to_table() == here
+
+
+@pytest.fixture(scope="module")
+def workers() -> Any:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def test_failures_of_executors(partitioned: Any, workers: Any) -> None:
+    found = query("SELECT 1 / (key - 40) FROM t", t=partitioned, executor=workers)
+    with pytest.raises(SqlError, match="division by zero"):
+        found.to_table()
+    with pytest.raises(ExecutorError, match="in the memory of this process"):
+        query("SELECT i FROM t", t=numbers(3), executor=workers).to_table()
+    with pytest.raises(ExecutorError, match="executor is 5"):
+        query("SELECT i FROM t", t=numbers(3), executor=5)
 
 
 # Results

@@ -11,6 +11,7 @@ from twinjit.errors import ConfigError
 from twinjit.forks import fork_lock
 from twinjit.sql.execution.counts import QueryCounts
 from twinjit.sql.execution.evaluation import Environment, JitMode
+from twinjit.sql.execution.remote import check_executor
 from twinjit.sql.execution.stopping import QueryStop
 from twinjit.sql.tree import Value
 from twinjit.stop import check_timeout
@@ -34,10 +35,13 @@ class QueryOptions:
         Seconds that an execution may take; None for no limit.
     compiler
         What compiles kernels; None for one that all queries without one share.
+    executor
+        Where partitions of files are handled: a `concurrent.futures.Executor` of processes, or a
+        `distributed.Client`; None for here. Kernels are compiled there then.
 
     Raises
     ------
-    ConfigError
+    ConfigError, ExecutorError
         If one cannot be used.
     """
 
@@ -45,6 +49,7 @@ class QueryOptions:
     threads: int | None = None
     timeout: float | None = None
     compiler: Compiler | None = None
+    executor: object = None
 
     def __post_init__(self) -> None:
         if self.jit not in get_args(JitMode):
@@ -56,6 +61,7 @@ class QueryOptions:
         check_timeout(self.timeout)
         if self.compiler is not None and not isinstance(self.compiler, Compiler):
             raise ConfigError(f"compiler is {self.compiler!r}; give a twinjit.Compiler, or None")
+        check_executor(self.executor)
 
     def environment(self, parameters: tuple[Value, ...], stop: QueryStop) -> Environment:
         """Make what an execution needs."""
@@ -66,6 +72,7 @@ class QueryOptions:
             threads=self.threads or len(os.sched_getaffinity(0)),
             stop=stop,
             counts=QueryCounts(),
+            executor=self.executor,
         )
 
 

@@ -174,6 +174,7 @@ def query(
     threads: int | None = None,
     timeout: float | None = None,
     compiler: Compiler | None = None,
+    executor: object = None,
     **data: object,
 ) -> Query:
     """Plan a SELECT over Arrow data.
@@ -196,6 +197,9 @@ def query(
         Seconds that an execution may take; None for no limit.
     compiler
         What compiles kernels; None for one that all queries without one share.
+    executor
+        Where partitions of files are handled: a `concurrent.futures.Executor` of processes, or a
+        `distributed.Client`; None for here. Kernels are compiled there then.
     **data
         Data of tables: a `pyarrow.Table`, `RecordBatch`, `RecordBatchReader` (which can be read
         once) or `pyarrow.dataset.Dataset`.
@@ -210,10 +214,10 @@ def query(
     QueryError
         If it is no SELECT, names what there is not, has operands of wrong types, or anything that
         is not supported, whose place it tells; or if a parameter is no value of its type.
-    ConfigError
+    ConfigError, ExecutorError
         If an option cannot be used.
     """
-    options = QueryOptions(jit, threads, timeout, compiler)
+    options = QueryOptions(jit, threads, timeout, compiler, executor)
     start = perf_counter()
     sources = _opened({**(tables or {}), **data})
     plan = bind_query(text, {name: each.schema for name, each in sources.items()})
@@ -228,23 +232,24 @@ def prepare(
     threads: int | None = None,
     timeout: float | None = None,
     compiler: Compiler | None = None,
+    executor: object = None,
     **schemas: object,
 ) -> Prepared:
     """Plan a SELECT once, for parameters and data that are given later.
 
     Parameters
     ----------
-    text, jit, threads, timeout, compiler
+    text, jit, threads, timeout, compiler, executor
         As for `query`.
     tables, **schemas
         For each table a `pyarrow.Schema`, or data that has one.
 
     Raises
     ------
-    QueryError, ConfigError
+    QueryError, ConfigError, ExecutorError
         As for `query`.
     """
-    options = QueryOptions(jit, threads, timeout, compiler)
+    options = QueryOptions(jit, threads, timeout, compiler, executor)
     start = perf_counter()
     found = {
         name: each if isinstance(each, pa.Schema) else open_source(each, name).schema

@@ -48,6 +48,7 @@ def file_partition(fragment: Any, schema: pa.Schema, number: int) -> Partition:
         read=read,
         constants=constants,
         row_groups=partial(_row_groups, fragment) if is_parquet else no_row_groups,
+        recipe=partial(file_partition, fragment, schema, number),
     )
 
 

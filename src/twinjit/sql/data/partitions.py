@@ -50,6 +50,8 @@ class Partition:
     row_groups
         Gives what is known of its row groups, which may mean to open a file; None if there are
         none.
+    recipe
+        Makes it in another process, to which it can be sent; None where that is not possible.
     """
 
     name: str
@@ -57,3 +59,4 @@ class Partition:
     read: Callable[[Sequence[str], Sequence[int] | None], Iterator[pa.RecordBatch]]
     constants: Mapping[str, pa.Scalar] = field(default_factory=dict)
     row_groups: Callable[[], Sequence[RowGroup] | None] = no_row_groups
+    recipe: Callable[[], Partition] | None = None

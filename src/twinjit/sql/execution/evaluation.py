@@ -62,6 +62,8 @@ class Environment:
     jit
         ``"off"`` to compile nothing, ``"force"`` to interpret nothing but what fails, ``"auto"`` to
         interpret until a kernel is ready, which is made where it is worth it.
+    executor
+        Where partitions of files are handled; None for here.
     """
 
     jit: JitMode
@@ -70,6 +72,7 @@ class Environment:
     threads: int
     stop: QueryStop
     counts: QueryCounts
+    executor: object = None
 
 
 class Aggregating(Protocol):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from twinjit._native import _sql
 from twinjit.errors import SqlError
-from twinjit.sql.arrow_types import arrow_type_of
 from twinjit.sql.data.pieces import Piece, pieces
-from twinjit.sql.data.scan import Morsel, ScanCounts, scans
+from twinjit.sql.data.scan import Morsel, Scan, ScanCounts, scans
 from twinjit.sql.data.sources import Source
-from twinjit.sql.execution.aggregation import Aggregation
-from twinjit.sql.execution.evaluation import Environment, Evaluator
+from twinjit.sql.execution.evaluation import Environment
 from twinjit.sql.execution.joining import HashJoin, JoinConditions
-from twinjit.sql.execution.ordered import ordered_map
+from twinjit.sql.execution.leaves import Leaf, output_schema
 from twinjit.sql.execution.sorting import Sorter
 from twinjit.sql.interpreter import Interpreter
 from twinjit.sql.plan import Plan
@@ -27,13 +26,7 @@ __all__ = ["Execution", "schema_of"]
 
 def schema_of(plan: Plan) -> pa.Schema:
     """Give the schema of a plan's result."""
-    return _schema(plan, len(plan.outputs) - plan.hidden)
-
-
-def _schema(plan: Plan, columns: int) -> pa.Schema:
-    return pa.schema(
-        [pa.field(name, arrow_type_of(each.type)) for name, each in plan.outputs[:columns]]
-    )
+    return output_schema(plan, len(plan.outputs) - plan.hidden)
 
 
 class Execution:
@@ -50,7 +43,7 @@ class Execution:
         self._sources = sources
         self._environment = environment
         self._outputs = [each for _, each in plan.outputs]
-        self._schema = _schema(plan, len(plan.outputs))
+        self._schema = output_schema(plan)
         self._offset = self._bound(plan.offset, "OFFSET", "2201X") or 0
         limit = self._bound(plan.limit, "LIMIT", "2201W")
         self._most = None if limit is None else limit + self._offset
@@ -101,43 +94,35 @@ class Execution:
 
     def _unordered(self) -> Iterator[pa.RecordBatch]:
         plan, environment = self._plan, self._environment
+        most = None if plan.order else self._most
+        if environment.executor is not None and plan.join is None:
+            leaf = Leaf(environment, plan, plan.where, most)
+            found = self._scans(0, plan.where)
+            if leaf.aggregation is None:
+                return leaf.remote_batches(found)
+            return self._finished(leaf.remote_columns(found))
         read, where = self._input()
-        if plan.keys is None:
-            yield from self._rows(where, read)
-            return
-        aggregation = Aggregation(environment, where, plan.keys, plan.aggregates)
-        columns = aggregation.columns(aggregation.run(read))
+        leaf = Leaf(environment, plan, where, most)
+        if leaf.aggregation is None:
+            return leaf.batches(read)
+        return self._finished(leaf.columns(read))
+
+    def _finished(self, columns: list[Any]) -> Iterator[pa.RecordBatch]:
+        """Give the outputs of groups."""
+        plan = self._plan
+        if plan.keys is None:  # they are the outputs, and distinct
+            return iter((self._batch(columns),))
         is_plain = plan.having is None and not plan.is_distinct
         if is_plain and all(isinstance(each, Column) for each in self._outputs):
             chosen = [columns[each.index] for each in self._outputs if isinstance(each, Column)]
-            yield self._batch(chosen)
-            return
+            return iter((self._batch(chosen),))
         groups = Morsel(tuple(columns), len(columns[0]))
-        yield from self._rows(plan.having, [lambda: iter((groups,))])
-
-    def _rows(self, where: Expression | None, read: Any) -> Iterator[pa.RecordBatch]:
-        """Give the outputs of rows."""
-        environment = self._environment
-        if self._plan.is_distinct:
-            distinct = Aggregation(environment, where, self._outputs, ())
-            yield self._batch(distinct.columns(distinct.run(read)))
-            return
-        evaluator = Evaluator(environment, where, self._outputs)
-        most = None if self._plan.order else self._most
-
-        def project(piece: Piece) -> list[pa.RecordBatch]:
-            batches: list[pa.RecordBatch] = []
-            rows = 0
-            for morsel in piece():
-                for columns in evaluator.project(morsel):
-                    batches.append(self._batch(evaluator.arrays(columns)))
-                    rows += batches[-1].num_rows
-                    if most is not None and rows >= most:
-                        return batches
-            return batches
-
-        for batches in ordered_map(project, read, environment.threads):
-            yield from batches
+        of_groups = replace(plan, keys=None, aggregates=())
+        leaf = Leaf(self._environment, of_groups, plan.having, None)
+        read: list[Piece] = [lambda: iter((groups,))]
+        if leaf.aggregation is None:
+            return leaf.batches(read)
+        return iter((self._batch(leaf.columns(read)),))
 
     def _batch(self, arrays: list[Any]) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
@@ -156,10 +141,13 @@ class Execution:
 
     def _pieces(self, index: int, where: Expression | None) -> Iterator[Piece]:
         """Read an input, without what cannot have rows for which a condition is true."""
+        for piece in pieces(self._scans(index, where)):
+            self._environment.stop.check()
+            yield piece
+
+    def _scans(self, index: int, where: Expression | None) -> Iterator[Scan]:
         input_ = self._plan.inputs[index]
         environment = self._environment
         counts = environment.counts.scans.setdefault(input_.table, ScanCounts())
-        found = scans(self._sources[input_.table], input_, where, environment.parameters, counts)
-        for piece in pieces(found):
-            environment.stop.check()
-            yield piece
+        source = self._sources[input_.table]
+        return scans(source, input_, where, environment.parameters, counts)
