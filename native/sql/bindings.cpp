@@ -36,8 +36,6 @@ nb::dict symbols() {
 
 using Array = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using Given = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-using Bytes = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Active = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 [[noreturn]] void refuse(const std::string &name, const std::string &what) {
   throw nb::value_error((name + ": " + what).c_str());
@@ -70,6 +68,20 @@ template <typename Some> bool fits(const Some &array, Form form, size_t rows) {
   }
 }
 
+/// Takes an array as it is: of any other, nanobind would make a copy, in which results were lost.
+template <typename Some>
+Some arrayOf(const std::string &name, const std::string &what, nb::handle given) {
+  Some array;
+  if (!nb::try_cast(given, array, false))
+    refuse(name, "give a contiguous array for " + what +
+                     (std::is_same_v<Some, Array> ? ", writable" : ""));
+  return array;
+}
+
+[[noreturn]] void refuseKind(const std::string &name, const std::string &what) {
+  refuse(name, what + ": another dtype or shape than its rows have");
+}
+
 int64_t bytesOf(Form form) {
   switch (form) {
   case Form::Byte:
@@ -87,10 +99,10 @@ int64_t bytesOf(Form form) {
   }
 }
 
-/// The arguments of a call; whole numbers, which are the same for all rows, are kept here.
+/// The arguments of a call, kept here, and whole numbers that are the same for all rows.
 class Arguments {
 public:
-  Arguments(const std::string &name, const Function &function, nb::list given, size_t rows) {
+  Arguments(const std::string &name, const Function &function, nb::tuple given, size_t rows) {
     if (given.size() != function.arguments.size())
       refuse(name, "takes " + std::to_string(function.arguments.size()) + " arguments, not " +
                        std::to_string(given.size()));
@@ -103,36 +115,50 @@ public:
 
 private:
   Vector vectorOf(const std::string &name, Form form, nb::handle given, size_t rows) {
-    std::string place = name + ", argument " + std::to_string(vectors.size());
-    if (nb::isinstance<nb::int_>(given) && form == Form::Int4) {
-      numbers.push_back(nb::cast<int32_t>(given));
-      return {reinterpret_cast<const char *>(&numbers.back()), 0, false};
-    }
-    Given array;
-    if (!nb::try_cast(given, array))
-      refuse(place, "give a contiguous array");
+    std::string place = "argument " + std::to_string(vectors.size());
+    if (nb::isinstance<nb::int_>(given) && form == Form::Int4)
+      return numberOf(name, place, given);
+    arrays.push_back(arrayOf<Given>(name, place, given));
+    const Given &array = arrays.back();
     bool isBytes = form == Form::Int4 && fits(array, Form::Byte, rows);
     if (!isBytes && !fits(array, form, rows))
-      refuse(place, "the array has another dtype or shape than rows of this argument");
+      refuseKind(name, place);
     int64_t stride = isBytes ? 1 : bytesOf(form);
     return {static_cast<const char *>(array.data()), stride, isBytes};
   }
 
+  Vector numberOf(const std::string &name, const std::string &place, nb::handle given) {
+    int32_t number;
+    if (!nb::try_cast(given, number))
+      refuse(name, place + " does not fit into 32 bits");
+    numbers.push_back(number);
+    return {reinterpret_cast<const char *>(&numbers.back()), 0, false};
+  }
+
   std::vector<int32_t> numbers;
+  std::vector<Given> arrays;
   std::vector<Vector> vectors;
 };
 
-void apply(const std::string &name, nb::list given, Active active, Array result, Bytes failures,
-           Arena &arena) {
+void apply(const std::string &name, nb::sequence given, nb::handle givenActive,
+           nb::handle givenResult, nb::handle givenFailures, Arena &arena) {
   auto found = registry().all().find(name);
   if (found == registry().all().end())
     refuse(name, "there is no such function");
   const Function &function = found->second;
-  size_t rows = active.shape(0);
-  if (failures.shape(0) != rows || !fits(result, function.result, rows))
-    refuse(name, "the result or the failures have another dtype or shape than the rows");
-  Arguments arguments(name, function, given, rows);
-  Rows about{static_cast<int64_t>(rows), active.data(), failures.data(), &arena};
+  auto active = arrayOf<Given>(name, "the active rows", givenActive);
+  auto failures = arrayOf<Array>(name, "the failures", givenFailures);
+  auto result = arrayOf<Array>(name, "the result", givenResult);
+  size_t rows = active.ndim() == 1 ? active.shape(0) : 0;
+  if (!fits(active, Form::Byte, rows))
+    refuseKind(name, "the active rows");
+  if (!fits(failures, Form::Byte, rows))
+    refuseKind(name, "the failures");
+  if (!fits(result, function.result, rows))
+    refuseKind(name, "the result");
+  Arguments arguments(name, function, nb::tuple(given), rows);
+  Rows about{static_cast<int64_t>(rows), static_cast<const uint8_t *>(active.data()),
+             static_cast<uint8_t *>(failures.data()), &arena};
   nb::gil_scoped_release released;
   function.loop(arguments.data(), about, static_cast<char *>(result.data()));
 }
