@@ -106,7 +106,6 @@ Code divide(uint64_t low, int64_t high, int32_t scale, uint64_t otherLow, int64_
     return code(Failure::DivisionByZero);
   Unsigned above = magnitudeOf(left), below = magnitudeOf(right);
   int rounded = quotientScale(above, scale, below, otherScale);
-  rounded = rounded < to ? rounded : to;
   Wide rest(above), divisor(below);
   int digits = rounded + otherScale - scale;
   digits > 0 ? rest.multiplyByTen(digits) : divisor.multiplyByTen(-digits);
@@ -116,9 +115,8 @@ Code divide(uint64_t low, int64_t high, int32_t scale, uint64_t otherLow, int64_
   auto value = static_cast<Numeric>(quotient.lowest());
   if (rest.doubled().compare(divisor) >= 0)
     ++value;
-  if (__builtin_mul_overflow(value, powerOfTen(to - rounded), &value))
-    return code(Failure::NumericRange);
-  return checked((left < 0) != (right < 0) ? -value : value, result);
+  // Rounded once more where the result's scale is less, as by a cast of what PostgreSQL gives.
+  return rescaled((left < 0) != (right < 0) ? -value : value, rounded, to, result);
 }
 
 Code modulo(uint64_t low, int64_t high, int32_t scale, uint64_t otherLow, int64_t otherHigh,
