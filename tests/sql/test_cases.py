@@ -1,4 +1,4 @@
-"""The cases of ``tests/cases/sql.json``: expressions over one row, and what PostgreSQL 15 gave."""
+"""The cases of ``cases.json``: expressions over one row, and what PostgreSQL 15 gave."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.sql.schemas import TYPES
 from twinjit.errors import SqlError
 from twinjit.sql import compile_expression
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "sql.json").read_text())
+CASES = json.loads((Path(__file__).parent / "cases.json").read_text())
 COMPILER = twinjit.Compiler(cache=False)
 ONE_ROW = pa.record_batch({"x": pa.array([0])})
 NAMES = {
