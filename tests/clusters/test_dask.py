@@ -162,3 +162,22 @@ def test_asynchronous_clients_are_refused(cluster: Any) -> None:
                 twinjit.Compiler(cache=False, executor=client)
 
     asyncio.run(connect())
+
+
+def test_partitions_of_sql(client: Any, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    datasets = pytest.importorskip("pyarrow.dataset")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("sqlglot")
+    from twinjit import sql
+
+    for number in range(12):
+        table = pa.table({"a": range(10 * number, 10 * number + 10), "b": [number / 7] * 10})
+        parquet.write_table(table, tmp_path / f"{number:02}.parquet")
+    data = datasets.dataset(tmp_path)
+    for text in (
+        "SELECT a % 3 AS k, sum(b), count(DISTINCT b) FROM t WHERE a > 5 GROUP BY 1 ORDER BY 1",
+        "SELECT a, b FROM t WHERE a % 7 = 0 LIMIT 9",
+    ):
+        there = sql.query(text, t=data, executor=client, jit="force").to_table()
+        assert there == sql.query(text, t=data).to_table()

@@ -17,6 +17,7 @@ import pytest
 from benchmarks.sql.postgres import find_postgres, postgres
 
 import twinjit.sql
+from tests.missing import skip_or_fail
 from tests.nightly import NIGHTLY
 from tests.sql.generate_data import random_table
 from tests.sql.generate_expressions import Expressions
@@ -26,8 +27,7 @@ from twinjit.errors import SqlError
 from twinjit.sql import compile_expression
 
 psycopg = pytest.importorskip("psycopg")
-
-pytestmark = pytest.mark.skipif(find_postgres() is None, reason="there is no PostgreSQL 15")
+duckdb = pytest.importorskip("duckdb")
 
 BATCHES = range(100 if NIGHTLY else 10)
 EXPRESSIONS = 50  # of a batch
@@ -65,6 +65,8 @@ end $$"""
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Any]:
+    if find_postgres() is None:
+        skip_or_fail("there is no PostgreSQL 15 (Debian: postgresql-15)")
     with postgres() as address, psycopg.connect(address, autocommit=True) as connected:
         connected.execute(_TRY)
         yield connected
@@ -192,3 +194,29 @@ def test_queries(connection: Any, batch: int) -> None:
         for jit in ("off", "force"):
             ours = rows_of_ours(query, split, jit)
             assert same_rows(ours, theirs), f"{query}\n{jit}: {ours}\nPostgreSQL: {theirs}"
+
+
+# DuckDB divides whole numbers to floats, has averages of floats, sums that overflow elsewhere, and
+# upper of all letters.
+_OTHERWISE = ("/", "avg", "f4", "i8", "*", "+", "upper")
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_duckdb(batch: int) -> None:
+    random = Random(10_000 + batch)
+    tables = {name: random_table(random, 200) for name in ("t", "u")}
+    compared = 0
+    with duckdb.connect() as connection:
+        connection.execute("SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
+        for name, table in tables.items():
+            connection.register(name, table)
+        for _ in range(2 * QUERIES):
+            query = draw_query(random)
+            if any(each in query for each in _OTHERWISE):
+                continue
+            theirs = connection.execute(query).fetchall()
+            for jit in ("off", "force"):
+                ours = rows_of_ours(query, tables, jit)
+                assert same_rows(ours, theirs), f"{query}\n{jit}: {ours}\nDuckDB: {theirs}"
+            compared += 1
+    assert compared

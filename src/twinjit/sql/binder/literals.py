@@ -12,7 +12,7 @@ import numpy as np
 from twinjit.errors import QueryError
 from twinjit.sql.data.values import value_of
 from twinjit.sql.tree import Constant, Value
-from twinjit.sql.types import INT4, INT8, Kind, SqlType, numeric
+from twinjit.sql.types import FLOAT8, INT4, INT8, Kind, SqlType, numeric
 
 __all__ = ["number", "numeric_from_text", "value_from_text"]
 
@@ -24,17 +24,22 @@ _WHITE = " \t\n\r\v\f"
 def number(text: str) -> Constant:
     """Read a literal that stands without quotes, maybe with a minus: int4, int8 or numeric.
 
+    What 38 digits do not hold is a float8, as it becomes in PostgreSQL where a float is beside it.
+
     Raises
     ------
     QueryError
-        If 38 digits do not hold it.
+        If that does not hold it, either.
     """
     value = Decimal(text)
     if text.removeprefix("-").isdigit():
         for bits, type_ in ((32, INT4), (64, INT8)):
             if -(1 << bits - 1) <= value < 1 << bits - 1:
                 return Constant(int(value), type_)
-    return _numeric(value, text)
+    try:
+        return _numeric(value, text)
+    except QueryError:
+        return Constant(_float(text, FLOAT8), FLOAT8)
 
 
 def _numeric(value: Decimal, text: str) -> Constant:
