@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from benchmarks.sql.postgres import find_postgres, postgres
 
 import twinjit.sql
-from tests.missing import skip_or_fail
 from tests.nightly import NIGHTLY
 from tests.sql.generate_data import random_table
 from tests.sql.generate_expressions import Expressions
@@ -64,10 +62,8 @@ end $$"""
 
 
 @pytest.fixture(scope="module")
-def connection() -> Iterator[Any]:
-    if find_postgres() is None:
-        skip_or_fail("there is no PostgreSQL 15 (Debian: postgresql-15)")
-    with postgres() as address, psycopg.connect(address, autocommit=True) as connected:
+def connection(postgres_address: str) -> Iterator[Any]:
+    with psycopg.connect(postgres_address, autocommit=True) as connected:
         connected.execute(_TRY)
         yield connected
 
