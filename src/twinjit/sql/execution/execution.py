@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -143,7 +144,17 @@ class Execution:
         """Read an input, without what cannot have rows for which a condition is true."""
         for piece in pieces(self._scans(index, where)):
             self._environment.stop.check()
-            yield piece
+            yield partial(self._read, piece)
+
+    def _read(self, piece: Piece) -> Iterator[Morsel]:
+        """Read a piece, counting the time that takes."""
+        morsels = piece()
+        while True:
+            with self._environment.counts.timed("read"):
+                morsel = next(morsels, None)
+            if morsel is None:
+                return
+            yield morsel
 
     def _scans(self, index: int, where: Expression | None) -> Iterator[Scan]:
         input_ = self._plan.inputs[index]
