@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from twinjit.errors import QueryError
 from twinjit.sql.data.ranges import Range
 
-__all__ = ["Partition", "RowGroup", "no_row_groups", "rows_alone"]
+__all__ = ["Partition", "RowGroup", "no_row_groups", "reading", "rows_alone"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,15 @@ class RowGroup:
 def no_row_groups() -> Sequence[RowGroup] | None:
     """Say that there are none."""
     return None
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Raise what Arrow and files raise as a QueryError that tells what was read."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise QueryError(f"{name} cannot be read: {error}", "58030") from error
 
 
 def rows_alone(rows: int) -> pa.RecordBatch:

@@ -201,6 +201,8 @@ def _check_types(partition: Partition, input_: Input) -> None:
     for name, type_ in zip(input_.columns, input_.types, strict=True):
         if name in partition.constants or name not in partition.schema.names:
             continue
+        if (times := partition.schema.names.count(name)) > 1:
+            raise QueryError(f"{partition.name} has {times} columns {name}", "42702")
         found = sql_type_of(partition.schema.field(name).type)
         if not _fits(found, type_):
             raise QueryError(

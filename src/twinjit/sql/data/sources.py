@@ -10,7 +10,7 @@ import pyarrow as pa
 from twinjit.errors import QueryError
 from twinjit.forks import held_off
 from twinjit.sql.data.files import file_partition
-from twinjit.sql.data.partitions import Partition, rows_alone
+from twinjit.sql.data.partitions import Partition, reading, rows_alone
 
 __all__ = ["ReaderSource", "Source", "open_source"]
 
@@ -80,8 +80,9 @@ class ReaderSource:
                     "55000",
                 )
             self._is_read = True
-            for batch in self._reader:
-                yield batch.select(list(columns)) if columns else rows_alone(batch.num_rows)
+            with reading("the RecordBatchReader"):
+                for batch in self._reader:
+                    yield batch.select(list(columns)) if columns else rows_alone(batch.num_rows)
 
         yield Partition("reader", self._reader.schema, read)
 
@@ -98,8 +99,21 @@ class DatasetSource:
         return self._dataset.schema
 
     def partitions(self) -> Iterator[Partition]:
-        """Give the dataset's fragments."""
-        for number, fragment in enumerate(self._dataset.get_fragments()):
+        """Give the dataset's fragments.
+
+        Raises
+        ------
+        QueryError
+            If it is filtered, which its fragments would not be.
+        """
+        try:
+            fragments = self._dataset.get_fragments()
+        except ValueError as error:
+            raise QueryError(
+                f"{error} Give the dataset without a filter, and the condition to the query",
+                "0A000",
+            ) from error
+        for number, fragment in enumerate(fragments):
             yield file_partition(fragment, self._dataset.schema, number)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Final
 
 import pyarrow as pa
@@ -14,6 +14,8 @@ from twinjit.sql.types import SqlType
 __all__ = ["value_of"]
 
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
+# Python's usual context rounds to 28 digits.
+_EXACT: Final = Context(prec=400, traps=[Inexact, InvalidOperation])
 _PER_SECOND: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -63,7 +65,7 @@ def _plain(scalar: pa.Scalar, type_: SqlType) -> object:
 
 
 def _scaled(value: object, scale: int) -> int:
-    scaled = Decimal(str(value)).scaleb(scale)
+    scaled = Decimal(str(value)).scaleb(scale, _EXACT)
     if scaled != int(scaled):
         raise ValueError(f"{value} has more than {scale} digits behind the point")
     return int(scaled)
@@ -76,7 +78,9 @@ def _since_epoch(moment: datetime.datetime, type_: SqlType) -> int:
     microseconds = since // datetime.timedelta(microseconds=1)
     if type_.kind == "date":
         return microseconds // 86_400_000_000
-    value, rest = divmod(microseconds * _PER_SECOND[type_.unit], 1_000_000)
+    # pandas' datetimes have nanoseconds beside what Python's have.
+    nanoseconds = microseconds * 1000 + getattr(moment, "nanosecond", 0)
+    value, rest = divmod(nanoseconds * _PER_SECOND[type_.unit], 1_000_000_000)
     if rest:
         raise ValueError(f"{moment} is no whole number of {type_.unit}")
     return value
