@@ -204,8 +204,23 @@ def quotient_of(left: int, scale: int, right: int, other: int, to: int) -> int |
     return within("numeric", half_up(rounded * 10**to))
 
 
+# Of which long division guesses a digit as too large: by one, after all corrections; as the base
+# itself, with words behind it that say so, and that do not; by one, with a rest equal to the base.
+HARD = [
+    (0x3FFFFFFF800000000000000080000000, 0x800000000000000080000000),
+    (0x3FFFFFFFE000000006C67BF79, 0xFFFFFFFF80000000FFFFFFFE),
+    (0x300000000000000017FFFFFFF, 0x300000003),
+    (0x40000000000000000000000000000002, 0x400000000000000000000002),
+    (0x3FFFFFFFFFFFFFFE0000000000000001, 0x3FFFFFFFFFFFFFFE00000002),
+    (0x2FFFFFFFE8000000100000000, 0x380000001),
+]
+
+
 def test_numerics_are_divided() -> None:
     rows = [(*each, max(24, each[1], each[3])) for each in draw("divide")]
+    rows += [(a, 0, b, 0, 24) for a, b in HARD]
+    # Ties of the scale that PostgreSQL rounds to.
+    rows += [(sign * (10**37 + off), 30, 2, 0, 30) for off in (1, 2, 3) for sign in (1, -1)]
     random = Random(3)
     for _ in range(ROWS):
         # PostgreSQL rounds it to a tie between results.
@@ -218,6 +233,7 @@ def test_numerics_are_divided() -> None:
 
 def test_numerics_have_rests() -> None:
     rows = [(*each, max(each[1], each[3])) for each in draw("modulo")]
+    rows += [(a, 0, b, 0, 0) for a, b in HARD]
     rests = [rest(a * 10 ** (to - s), b * 10 ** (to - t)) for a, s, b, t, to in rows]
     expected = [within("numeric", each) for each in rests]
     assert differences("numeric_modulo", rows, expected) == []
