@@ -134,7 +134,9 @@ class Evaluator:
         rows = _Rows(self, morsel)
         while rows.remain:
             kernel = rows.kernel()
-            columns = rows.interpreted() if kernel is None else rows.projected(kernel)
+            columns = (
+                rows.interpreted(_INTERPRETED_ROWS) if kernel is None else rows.projected(kernel)
+            )
             if len(columns[0].validity):
                 yield columns
 
@@ -148,7 +150,7 @@ class Evaluator:
         while rows.remain:
             kernel = rows.kernel()
             if kernel is None:
-                rows.aggregate_interpreted(aggregator)
+                rows.aggregate_interpreted(aggregator, _INTERPRETED_ROWS)
             else:
                 rows.aggregate_compiled(kernel, aggregator)
 
@@ -255,7 +257,7 @@ class _Rows:
 
     # Interpreting
 
-    def interpreted(self, rows: int = _INTERPRETED_ROWS) -> list[DenseColumn]:
+    def interpreted(self, rows: int) -> list[DenseColumn]:
         """Interpret rows, which count as handled then."""
         return self._interpret(rows)[0]
 
@@ -271,7 +273,7 @@ class _Rows:
         self._begin += part.rows
         return columns, count
 
-    def aggregate_interpreted(self, aggregator: Aggregating, rows: int = _INTERPRETED_ROWS) -> None:
+    def aggregate_interpreted(self, aggregator: Aggregating, rows: int) -> None:
         """Have aggregated what was interpreted."""
         columns, count = self._interpret(rows)
         aggregator.update(address_words(columns), count)
