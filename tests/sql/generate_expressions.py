@@ -21,6 +21,17 @@ _COLUMNS = {
 }
 _INTEGERS = ("int2", "int4", "int8")
 _NUMBERS = (*_INTEGERS, "float4", "float8", "numeric")
+# What operands of two types give.
+_MIXED = {
+    "int4": [("int2", "int4")],
+    "int8": [("int2", "int8"), ("int8", "int4")],
+    "float8": [
+        *[("float4", other) for other in (*_INTEGERS, "float8", "numeric")],
+        *[(other, "float8") for other in (*_INTEGERS, "float4", "numeric")],
+    ],
+    "numeric": [("numeric", "int2"), ("int4", "numeric"), ("int8", "numeric")],
+}
+_COMPARABLE = [_INTEGERS, _NUMBERS, _NUMBERS, ("date", "timestamp"), *[[each] for each in _COLUMNS]]
 _CONSTANTS = {
     "bool": ["true", "false", "null::bool"],
     "int2": ["1::int2", "(-3)::int2", "100::int2"],
@@ -35,9 +46,13 @@ _CONSTANTS = {
 }
 _FIELDS = {
     "date": "year month day quarter week isoyear dow isodow doy decade century epoch julian",
-    "timestamp": "year month day hour minute second milliseconds microseconds epoch week doy",
+    "timestamp": "year month day hour minute second milliseconds microseconds epoch week doy "
+    "quarter isoyear dow isodow decade century millennium",
 }
-_UNITS = "microseconds milliseconds second minute hour day week month quarter year decade century"
+_UNITS = (
+    "microseconds milliseconds second minute hour day week month quarter year decade century "
+    "millennium"
+)
 
 
 class Expressions:
@@ -73,6 +88,7 @@ class Expressions:
             return [self._compare, self._compare, self._logic, self._in, self._like, self._test]
         if type_ in _NUMBERS:
             found = [*common, self._arithmetic, self._arithmetic, self._function]
+            found += [self._mixed] * (type_ in _MIXED)
             return (
                 found + [self._extract] * (type_ == "numeric") + [self._length] * (type_ == "int4")
             )
@@ -83,8 +99,10 @@ class Expressions:
     # Of any type
 
     def _case(self, type_: str, depth: int) -> str:
-        condition, other = self.of("bool", depth), self.of("bool", depth)
-        branches = f"WHEN {condition} THEN {self._or_constant(type_, depth)}"
+        kind = self._random.choice(["bool", "bool", *_COLUMNS])
+        operand = "" if kind == "bool" else f"{self.of(kind, depth)} "
+        condition, other = self.of(kind, depth), self.of(kind, depth)
+        branches = f"{operand}WHEN {condition} THEN {self._or_constant(type_, depth)}"
         if self._random.random() < 0.3:
             branches += f" WHEN {other} THEN {self.of(type_, depth)}"
         end = f" ELSE {self._or_constant(type_, depth)}" if self._random.random() < 0.7 else ""
@@ -95,7 +113,8 @@ class Expressions:
 
     def _extreme(self, type_: str, depth: int) -> str:
         name = self._random.choice(["greatest", "least"])
-        return f"{name}({self.of(type_, depth)}, {self._or_constant(type_, depth)})"
+        more = f", {self.of(type_, depth)}" if self._random.random() < 0.3 else ""
+        return f"{name}({self.of(type_, depth)}, {self._or_constant(type_, depth)}{more})"
 
     def _null_if(self, type_: str, depth: int) -> str:
         return f"nullif({self.of(type_, depth)}, {self._or_constant(type_, depth)})"
@@ -119,11 +138,13 @@ class Expressions:
     # Conditions
 
     def _compare(self, _: str, depth: int) -> str:
-        type_ = self._random.choice(list(_COLUMNS))
-        left, right = self.of(type_, depth), self._or_constant(type_, depth)
+        types = self._random.choice(_COMPARABLE)
+        type_, other = self._random.choice(types), self._random.choice(types)
+        left, right = self.of(type_, depth), self._or_constant(other, depth)
         symbols = ["=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"]
         if self._random.random() < 0.15:
-            return f"({left} BETWEEN {right} AND {self._or_constant(type_, depth)})"
+            word = self._random.choice(["BETWEEN", "NOT BETWEEN"])
+            return f"({left} {word} {right} AND {self._or_constant(type_, depth)})"
         return f"({left} {self._random.choice(symbols)} {right})"
 
     def _logic(self, _: str, depth: int) -> str:
@@ -134,21 +155,24 @@ class Expressions:
 
     def _in(self, _: str, depth: int) -> str:
         type_ = self._random.choice([*_NUMBERS, "text"])
-        constants = [each for each in _CONSTANTS[type_] if "null" not in each]
-        listed = ", ".join(self._random.choices(constants, k=self._random.randint(1, 3)))
+        listed = ", ".join(self._random.choices(_CONSTANTS[type_], k=self._random.randint(1, 3)))
         word = self._random.choice(["IN", "NOT IN"])
         return f"({self.of(type_, depth)} {word} ({listed}))"
 
     def _like(self, _: str, depth: int) -> str:
-        word = self._random.choice(["LIKE", "ILIKE", "NOT LIKE"])
-        pattern = self._random.choice(["'%a%'", "'_'", "'é%'", "'a\\%b'", "s", "''", "'%1_'"])
+        word = self._random.choice(["LIKE", "ILIKE", "NOT LIKE", "NOT ILIKE"])
+        pattern = self._random.choice(
+            ["'%a%'", "'_'", "'é%'", "'a\\%b'", "s", "''", "'%1_'", "'a!%%' ESCAPE '!'"]
+        )
         return f"({self.of('text', depth)} {word} {pattern})"
 
     def _test(self, _: str, depth: int) -> str:
         type_ = self._random.choice(list(_COLUMNS))
         tests = ["IS NULL", "IS NOT NULL"]
         if type_ == "bool":
-            tests += ["IS TRUE", "IS NOT TRUE", "IS FALSE", "IS UNKNOWN"]
+            tests += [
+                f"IS {no}{name}" for no in ("", "NOT ") for name in ("TRUE", "FALSE", "UNKNOWN")
+            ]
         return f"({self.of(type_, depth)} {self._random.choice(tests)})"
 
     # Numbers
@@ -162,18 +186,33 @@ class Expressions:
             return f"({self.of(type_, 0)} / {self._or_constant(type_, 0)})::numeric(20,6)"
         return f"({self.of(type_, depth)} {symbol} {self._or_constant(type_, depth)})"
 
+    def _mixed(self, type_: str, depth: int) -> str:
+        one, other = self._random.choice(_MIXED[type_])
+        if type_ == "numeric":
+            symbol = self._random.choice("+-%*")
+            depth = 0 if symbol == "*" else depth
+        else:
+            symbol = self._random.choice("+-*/" + "%" * (type_ != "float8"))
+        return f"({self.of(one, depth)} {symbol} {self._or_constant(other, depth)})"
+
     def _function(self, type_: str, depth: int) -> str:
         names = ["-", "abs"]
         if type_ == "float8":
             names += ["floor", "ceil", "round", "trunc", "sqrt", "exp", "ln", "power"]
         if type_ == "numeric":
-            names += ["floor", "ceil", "round", "trunc", "round1"]
+            names += ["floor", "ceil", "round", "trunc", "digits"]
         name = self._random.choice(names)
-        operand = self.of(type_, depth)
+        # Of these, PostgreSQL has none for floats alone: integers are converted.
+        is_any = type_ == "float8" and name not in ("-", "abs")
+        operand = self.of(
+            self._random.choice([type_, "int4", "float4"]) if is_any else type_, depth
+        )
         if name == "power":
-            return f"power({operand}, {self._or_constant(type_, depth)})"
-        if name == "round1":
-            return f"round({operand}, 1)"
+            form = self._random.choice(["power({}, {})", "({} ^ {})"])
+            return form.format(operand, self._or_constant(type_, depth))
+        if name == "digits":
+            name = self._random.choice(["round", "trunc"])
+            return f"{name}({operand}, {self._random.choice('012')})"
         return f"(- {operand})" if name == "-" else f"{name}({operand})"
 
     def _extract(self, _: str, depth: int) -> str:
@@ -194,6 +233,7 @@ class Expressions:
         count = self._random.choice(["", ", 2", ", 0", ", i2::int4"])
         other = self._or_constant(self._random.choice(["text", "int4"]), depth)
         forms = [f"lower({operand})", f"upper({operand})", f"substring({operand}, {start}{count})"]
+        forms.append(f"substring({operand} FROM {start}{count.replace(', ', ' FOR ')})")
         return self._random.choice([*forms, f"({operand} || {other})"])
 
     def _moment(self, type_: str, depth: int) -> str:
@@ -204,4 +244,5 @@ class Expressions:
             return f"date_trunc('{self._random.choice(_UNITS.split())}', {operand})"
         intervals = ["1 month", "-13 months", "40 days", "90061.5 seconds", "1 year 2 mons -3 days"]
         interval = self._random.choice(intervals)
+        operand = self.of(self._random.choice(["date", "timestamp"]), depth)
         return f"({operand} {self._random.choice('+-')} interval '{interval}')"

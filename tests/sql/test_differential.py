@@ -23,7 +23,21 @@ from tests.sql.generate_queries import draw_query
 from tests.sql.schemas import ALL
 from twinjit.errors import SqlError
 from twinjit.sql import compile_expression
+from twinjit.sql.binder import bind_expression
 from twinjit.sql.execution import evaluation
+from twinjit.sql.types import (
+    BOOL,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    TEXT,
+    SqlType,
+    numeric,
+    timestamp,
+)
 
 psycopg = pytest.importorskip("psycopg")
 duckdb = pytest.importorskip("duckdb")
@@ -90,6 +104,34 @@ def theirs(connection: Any, expression: str) -> list[str | None]:
     return [value for (value,) in rows]
 
 
+def name_of(type_: SqlType) -> str:
+    return "numeric" if type_.kind == "numeric" else str(type_)
+
+
+# By PostgreSQL's numbers of types.
+OIDS = dict(
+    zip(
+        (16, 21, 23, 20, 700, 701, 1700, 25, 1082, 1114),
+        map(name_of, (BOOL, INT2, INT4, INT8, FLOAT4, FLOAT8, numeric(0), TEXT, DATE, timestamp())),
+        strict=True,
+    )
+)
+
+
+def type_of_theirs(connection: Any, expression: str) -> str | None:
+    """Give the name of an expression's type; None where a constant in it fails."""
+    try:
+        described = connection.execute(f"select ({expression}) from t limit 0").description
+    except psycopg.errors.DataError:
+        return None
+    return OIDS[described[0].type_code]
+
+
+def type_of_ours(expression: str) -> str:
+    bound, _ = bind_expression(expression, ALL)
+    return name_of(bound.type)
+
+
 def ours(expression: str, table: pa.Table, jit: Any) -> list[object]:
     """Do the same; what our numeric does not hold is an Ellipsis."""
     compiled = compile_expression(expression, ALL, jit=jit, compiler=COMPILER)
@@ -128,6 +170,8 @@ def test_expressions(connection: Any, batch: int) -> None:
     for _ in range(EXPRESSIONS):
         type_, expression = drawn.draw()
         wanted = theirs(connection, expression)
+        if their_type := type_of_theirs(connection, expression):
+            assert type_of_ours(expression) == their_type, expression
         text = expression if type_ == "numeric" else f"({expression})::text"
         compiled, interpreted = (ours(text, table, jit) for jit in ("force", "off"))
         for row, values in enumerate(zip(compiled, interpreted, wanted, strict=True)):
