@@ -44,6 +44,9 @@ _INTERPRETED_ROWS = 16_384
 _AGGREGATED_ROWS = 4_096
 """Rows that a kernel writes before they are aggregated; few enough for a core's own cache."""
 
+_UNCHECKED_ROWS = 1 << 17
+"""Rows that are aggregated without a look at the deadline."""
+
 _PROJECTED_ROWS = 65_536
 """Rows of a batch of results."""
 
@@ -327,7 +330,8 @@ class _Rows:
         if given.outputs is None:
             given.outputs = Dense(self._evaluator._types, _AGGREGATED_ROWS)
         words = given.inputs.words, given.slots.words, given.outputs.words
-        begin, end = self._begin, self._morsel.rows
+        begin = self._begin
+        end = min(begin + _UNCHECKED_ROWS, self._morsel.rows)
         with environment.counts.timed("compiled"):
             self._begin = aggregator.run(
                 kernel.address, *words, begin, end, _AGGREGATED_ROWS, self._arena,
