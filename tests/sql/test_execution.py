@@ -291,6 +291,38 @@ def test_a_failure_tells_postgresqls_code() -> None:
     assert (raised.value.sqlstate, str(raised.value)) == ("22012", "division by zero")
 
 
+@pytest.mark.parametrize("jit", ["off", "force"])
+def test_long_lists(jit: Any) -> None:
+    listed = ", ".join(map(str, range(0, 10_000, 2)))
+    found = query(f"SELECT count(*) AS n FROM t WHERE i IN ({listed})", t=numbers(300), jit=jit)
+    assert found.to_table()["n"][0].as_py() == 150
+    wide = ", ".join(f"i + {n} AS c{n}" for n in range(150))
+    assert (
+        query(f"SELECT {wide} FROM t", t=numbers(3), jit=jit).to_table()["c149"][2].as_py() == 151
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT {'1 + ' * 3000} i FROM t",
+        f"SELECT {'(' * 3000}i{')' * 3000} FROM t",
+        f"SELECT {' + '.join(['i'] * 200)} FROM t",
+        f"SELECT {'CASE WHEN i = 1 THEN ' * 300}i{' END' * 300} FROM t",
+    ],
+)
+def test_queries_that_are_too_deep(text: str) -> None:
+    with pytest.raises(QueryError, match="nested too deep") as raised:
+        query(text, t=numbers(3))
+    assert raised.value.sqlstate == "54001"
+
+
+@pytest.mark.parametrize("jit", ["off", "force"])
+def test_the_deepest_query(jit: Any) -> None:
+    text = f"SELECT {' + '.join(['i'] * 90)} AS x FROM t"
+    assert query(text, t=numbers(3), jit=jit).to_table()["x"].to_pylist() == [0, 90, 180]
+
+
 # What is given
 
 

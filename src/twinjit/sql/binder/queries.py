@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlglot import expressions as ast
 
 from twinjit.sql.binder.aggregation import Aggregates, Groups
+from twinjit.sql.binder.depth import check_depth, expressions_of, refusing_depth
 from twinjit.sql.binder.expressions import Binder, is_aggregate
 from twinjit.sql.binder.open_types import Open, Parameters, resolve
 from twinjit.sql.binder.parsing import parse_expression, parse_select
@@ -32,6 +33,7 @@ _CLAUSES = frozenset(
 )
 
 
+@refusing_depth
 def bind_query(
     text: str, schemas: Mapping[str, pa.Schema], parameters: Sequence[SqlType] | None = None
 ) -> Plan:
@@ -54,9 +56,13 @@ def bind_query(
     for name, value in select.args.items():
         if value and name not in _CLAUSES:
             unsupported(select, name.rstrip("_").upper().replace("_", " "))
-    return _QueryBinder(select, schemas, Parameters(parameters)).plan()
+    plan = _QueryBinder(select, schemas, Parameters(parameters)).plan()
+    for expression in expressions_of(plan):
+        check_depth(expression)
+    return plan
 
 
+@refusing_depth
 def bind_expression(
     text: str, schema: pa.Schema, parameters: Sequence[SqlType] | None = None
 ) -> tuple[Expression, tuple[SqlType, ...]]:
@@ -75,7 +81,9 @@ def bind_expression(
     scope = Scope([Table("", "", schema, 0)])
     found = Parameters(parameters)
     expression = Binder(scope, found).bind(parse_expression(text))
-    return simplified(expression), found.types()
+    simple = simplified(expression)
+    check_depth(simple)
+    return simple, found.types()
 
 
 @dataclass(frozen=True)

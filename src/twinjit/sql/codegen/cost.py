@@ -10,7 +10,7 @@ from twinjit.sql.rewriting import operands_of
 from twinjit.sql.tree import Call, Expression
 from twinjit.sql.types import FLOATS, INTEGERS
 
-__all__ = ["is_cheap"]
+__all__ = ["is_cheap", "is_compilable"]
 
 _CHEAP = frozenset(
     (
@@ -21,6 +21,16 @@ _CHEAP = frozenset(
 )
 _FLAT = frozenset(("bool", *INTEGERS, *FLOATS, "date", "timestamp"))
 _WIDENING = frozenset((*INTEGERS, *FLOATS))
+
+
+_MOST_OPERANDS = 100
+"""Of which LLVM takes a quarter of a second for all, but more than a minute for 400."""
+
+
+def is_compilable(expression: Expression) -> bool:
+    """Say whether an expression takes LLVM a reasonable time: no list in it is too long."""
+    operands = tuple(operands_of(expression))
+    return len(operands) <= _MOST_OPERANDS and all(map(is_compilable, operands))
 
 
 def is_cheap(expression: Expression, layouts: Sequence[ColumnLayout]) -> bool:

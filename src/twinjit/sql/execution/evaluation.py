@@ -21,6 +21,7 @@ from twinjit._native import _sql
 from twinjit.compiler import Compiler
 from twinjit.forks import fork_lock
 from twinjit.sql.codegen.cache import kernels_of
+from twinjit.sql.codegen.cost import is_compilable
 from twinjit.sql.codegen.layout import ColumnLayout, Inputs, layout_of
 from twinjit.sql.codegen.lifting import Slots
 from twinjit.sql.codegen.program import Kernel, KernelProgram, Signature
@@ -126,7 +127,9 @@ class Evaluator:
         self._types = [each.type for each in outputs]
         self._interpreter = Interpreter(where, outputs)
         self._kernels = kernels_of(environment.compiler)
-        self._nodes = sum(size_of(each) for each in (where, *outputs) if each is not None)
+        expressions = [each for each in (where, *outputs) if each is not None]
+        self._nodes = sum(map(size_of, expressions))
+        self._is_compiled = environment.jit != "off" and all(map(is_compilable, expressions))
         self._lock = fork_lock()  # guards the following
         self._known_slots: dict[KernelProgram, Slots] = {}
         self._programs: dict[tuple[tuple[ColumnLayout, ...], tuple[bool, ...]], KernelProgram] = {}
@@ -158,7 +161,7 @@ class Evaluator:
                 rows.aggregate_compiled(kernel, aggregator)
 
     def _program(self, morsel: Morsel) -> KernelProgram | None:
-        if self._environment.jit == "off":
+        if not self._is_compiled:
             return None
         layouts = layout_of(morsel)
         constants = {
