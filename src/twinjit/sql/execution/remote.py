@@ -112,13 +112,13 @@ def in_order(
 
 
 def _result(future: Any, check: Callable[[], None]) -> Any:
-    while True:
+    while not future.done():
         check()
         try:
             return future.result(timeout=_PATIENCE)
         except _timeouts():
-            if future.done():
-                raise
+            continue  # what its work raised, whatever that is, is raised below
+    return future.result()
 
 
 def _timeouts() -> tuple[type[BaseException], ...]:
