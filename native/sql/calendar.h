@@ -88,15 +88,19 @@ inline Code checkedDate(int64_t days, int32_t *result) {
   return 0;
 }
 
-/// Makes a timestamp, of the days that PostgreSQL has and 64 bits hold.
+/// Whether PostgreSQL has timestamps on a day: they end with the year 294276.
+inline bool hasTimestamps(int64_t days) {
+  constexpr int64_t endOfTimestamps = 106'751'983 + daysOf2000;
+  return days >= firstDay && days < endOfTimestamps;
+}
+
+/// Makes a timestamp that PostgreSQL has and 64 bits hold. Ticks may be of later days.
 inline Code checkedTimestamp(int64_t days, Numeric ticks, int unit, int64_t *result) {
   Numeric value = static_cast<Numeric>(days) * ticksOfDay(unit) + ticks;
-  constexpr int64_t endOfTimestamps = 106'751'991'167 + daysOf2000; // some 294,277 years
-  int64_t least = -0x7fff'ffff'ffff'ffff - 1, most = 0x7fff'ffff'ffff'ffff;
-  bool isBeyond = days >= endOfTimestamps || value < least || value > most;
-  if (isBeyond || value < static_cast<Numeric>(firstDay) * ticksOfDay(unit))
+  auto narrow = static_cast<int64_t>(value);
+  if (narrow != value || !hasTimestamps(momentOf(narrow, unit).days))
     return code(Failure::TimestampRange);
-  *result = static_cast<int64_t>(value);
+  *result = narrow;
   return 0;
 }
 

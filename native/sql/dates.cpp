@@ -27,7 +27,8 @@ Numeric ticksOf(int64_t microseconds, int unit) {
   return unit >= 6 ? value * ticksOfSecond(unit - 6) : value / ticksOfSecond(6 - unit);
 }
 
-/// Adds months, and brings the day back to the month's last; then days; then microseconds.
+/// Adds months, and brings the day back to the month's last; then days; then microseconds. On the
+/// way, days may be later than what 64 bits hold since 1970, but not than PostgreSQL's.
 Code addInterval(int64_t value, int32_t unit, int32_t months, int32_t days, int64_t microseconds,
                  int64_t *result) {
   Moment moment = momentOf(value, unit);
@@ -37,20 +38,13 @@ Code addInterval(int64_t value, int32_t unit, int32_t months, int32_t days, int6
     int64_t year = floorDivide(month, 12);
     int ofYear = static_cast<int>(floorModulo(month, 12)) + 1;
     moment.days = daysOf(year, ofYear, std::min(day.day, daysOfMonth(year, ofYear)));
-    if (Code failed = checkedTimestamp(moment.days, moment.ticks, unit, result))
-      return failed;
+    if (!hasTimestamps(moment.days))
+      return code(Failure::TimestampRange);
   }
   moment.days += days;
-  if (Code failed = checkedTimestamp(moment.days, moment.ticks, unit, result))
-    return failed;
-  Numeric ticks = moment.ticks + ticksOf(microseconds, unit);
-  auto carried = static_cast<int64_t>(ticks / ticksOfDay(unit));
-  ticks -= static_cast<Numeric>(carried) * ticksOfDay(unit);
-  if (ticks < 0) {
-    ticks += ticksOfDay(unit);
-    --carried;
-  }
-  return checkedTimestamp(moment.days + carried, ticks, unit, result);
+  if (days != 0 && !hasTimestamps(moment.days))
+    return code(Failure::TimestampRange);
+  return checkedTimestamp(moment.days, moment.ticks + ticksOf(microseconds, unit), unit, result);
 }
 
 // Conversions
@@ -186,16 +180,40 @@ Numeric fieldOfTime(int64_t ticks, int unit, Field field, int &digits) {
   }
 }
 
+/// Days since 4714-11-24 BC, and the part of a day; rounded half up.
+Code extractJulian(Moment moment, int unit, int scale, Numeric *result) {
+  Numeric whole = 0;
+  if (Code failed = rescaled(moment.days + julianOf1970, 0, scale, &whole))
+    return failed;
+  int64_t perDay = ticksOfDay(unit), rest = moment.ticks;
+  Numeric part = 0;
+  for (int digit = 0; digit < scale; ++digit, rest = rest * 10 % perDay)
+    part = part * 10 + rest * 10 / perDay;
+  *result = whole + part + (rest >= perDay - rest);
+  return 0;
+}
+
+/// Brings ticks to a scale. What it does not hold is left out, so that no second becomes 60.
+Code extractTicks(Numeric ticks, int digits, int scale, Numeric *result) {
+  if (digits <= scale)
+    return rescaled(ticks, digits, scale, result);
+  Numeric by = powerOfTen(digits - scale);
+  *result = ticks / by - (ticks % by < 0);
+  return 0;
+}
+
 Code extractTimestamp(int64_t value, int32_t unit, int32_t number, int32_t scale, Numeric *result) {
   auto field = static_cast<Field>(number);
   if (field == Field::Epoch)
-    return rescaled(value, unit, scale, result);
+    return extractTicks(value, unit, scale, result);
   Moment moment = momentOf(value, unit);
+  if (field == Field::Julian)
+    return extractJulian(moment, unit, scale, result);
   if (field > Field::Hour)
     return rescaled(fieldOfDay(moment.days, field), 0, scale, result);
   int digits = 0;
   Numeric found = fieldOfTime(moment.ticks, unit, field, digits);
-  return rescaled(found, digits, scale, result);
+  return extractTicks(found, digits, scale, result);
 }
 
 int64_t startOfPeriod(int64_t year, int64_t length) {
