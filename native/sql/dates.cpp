@@ -3,6 +3,8 @@
 #include "sql/apply.h"
 #include "sql/calendar.h"
 #include "sql/date_text.h"
+#include "sql/dates_fields.h"
+#include "sql/dates_reader.h"
 #include "sql/numeric.h"
 
 #include <algorithm>
@@ -60,16 +62,18 @@ Code timestampToDate(int64_t value, int32_t unit, int32_t *result) {
 }
 
 /// Rounds half away from the year 2000, which PostgreSQL counts from.
-Code rescale(int64_t value, int32_t from, int32_t to, int64_t *result) {
-  if (to >= from) {
-    if (__builtin_mul_overflow(value, ticksOfSecond(to - from), result))
-      return code(Failure::TimestampRange);
-    return 0;
-  }
+Numeric rounded(Numeric value, int from, int to) {
   Numeric origin = static_cast<Numeric>(daysOf2000) * ticksOfDay(from);
   Numeric since = value - origin, by = ticksOfSecond(from - to);
-  Numeric rounded = since < 0 ? -((-since + by / 2) / by) : (since + by / 2) / by;
-  *result = static_cast<int64_t>(rounded + origin / by);
+  Numeric found = since < 0 ? -((-since + by / 2) / by) : (since + by / 2) / by;
+  return found + origin / by;
+}
+
+Code rescale(int64_t value, int32_t from, int32_t to, int64_t *result) {
+  if (to < from)
+    *result = static_cast<int64_t>(rounded(value, from, to));
+  else if (__builtin_mul_overflow(value, ticksOfSecond(to - from), result))
+    return code(Failure::TimestampRange);
   return 0;
 }
 
@@ -272,25 +276,27 @@ Code truncate(int64_t value, int32_t unit, int32_t number, int64_t *result) {
 // Texts
 
 Code textToDate(const char *text, int64_t bytes, int32_t *result) {
-  WrittenMoment written;
-  Failure failure = readMoment({text, bytes}, written);
+  ReadMoment read{};
+  Failure failure = readMoment({text, bytes}, TextFields::bytesOfDate, read);
   if (failure != Failure::None)
     return code(failure == Failure::TimestampSyntax ? Failure::DateSyntax : failure);
-  return checkedDate(written.days, result);
+  return checkedDate(read.days, result);
 }
 
+/// PostgreSQL rounds to microseconds as it reads; a coarser unit then rounds once more.
 Code textToTimestamp(const char *text, int64_t bytes, int32_t unit, int64_t *result) {
-  WrittenMoment written;
-  Failure failure = readMoment({text, bytes}, written);
+  ReadMoment read{};
+  Failure failure = readMoment({text, bytes}, TextFields::bytesOfTimestamp, read);
   if (failure != Failure::None)
     return code(failure);
-  // PostgreSQL has microseconds, and rounds to them; a coarser unit then rounds once more.
+  int64_t days = read.days + floorDivide(read.microseconds, ticksOfDay(6));
+  if (!hasTimestamps(days))
+    return code(Failure::TimestampRange);
+  int64_t microseconds = floorModulo(read.microseconds, ticksOfDay(6));
   if (unit >= 6)
-    return checkedTimestamp(written.days, ticksOf(written.microseconds, unit), unit, result);
-  int64_t fine = 0;
-  if (Code failed = checkedTimestamp(written.days, written.microseconds, 6, &fine))
-    return failed;
-  return rescale(fine, 6, unit, result);
+    return checkedTimestamp(days, ticksOf(microseconds, unit), unit, result);
+  Numeric value = static_cast<Numeric>(days) * ticksOfDay(6) + microseconds;
+  return checkedTimestamp(0, rounded(value, 6, unit), unit, result);
 }
 
 Code dateToText(int32_t date, Arena *arena, Text *result) {
