@@ -20,7 +20,8 @@ inline int64_t floorDivide(int64_t value, int64_t by) {
 }
 
 inline int64_t floorModulo(int64_t value, int64_t by) {
-  return value - floorDivide(value, by) * by;
+  int64_t rest = value % by;
+  return rest != 0 && ((rest < 0) != (by < 0)) ? rest + by : rest;
 }
 
 inline bool isLeap(int64_t year) {

@@ -33,7 +33,7 @@ Failure takeTime(int64_t hours, int64_t minutes, int64_t seconds, int64_t fracti
   if (hours > 24 || minutes > 59 || seconds > 60)
     return range;
   time = {hours, (minutes * 60 + seconds) * 1'000'000 + fraction};
-  return hours == 24 && time.microsecondsOfHour > 0 ? range : none;
+  return hours * 3'600'000'000 + time.microsecondsOfHour > 86'400'000'000 ? range : none;
 }
 
 } // namespace

@@ -1,0 +1,456 @@
+"""Functions of dates in SQL's runtime; what tables expect is what PostgreSQL 15 gives."""
+
+from __future__ import annotations
+
+import datetime
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.sql.test_runtime_text import apply
+from twinjit.sql.failures import Failure
+from twinjit.sql.runtime import FIELDS, UNITS
+
+LEAST, MOST = -(2**63), 2**63 - 1
+FIRST_DAY, LAST_DAY = -2440588, 2145042905
+LIMIT = 2**31 - 1
+LEAST_MICROSECONDS = FIRST_DAY * 86400_000_000
+DATE, MOMENT = Failure.DATE_RANGE, Failure.TIMESTAMP_RANGE
+FIELD = Failure.DATETIME_FIELD_RANGE
+
+
+def moments(*texts: str, digits: int = 6) -> list[int]:
+    """Read timestamps."""
+    values = apply("text_to_timestamp", texts, digits)
+    assert not [each for each in values if isinstance(each, Failure)]
+    return values
+
+
+def written(values: list[object], digits: int = 6) -> list[object]:
+    """Write timestamps, and keep failures."""
+    fine = [each for each in values if not isinstance(each, Failure)]
+    texts = iter(apply("timestamp_to_text", fine, digits) if fine else [])
+    return [each if isinstance(each, Failure) else next(texts) for each in values]
+
+
+LEAP = ("2024-02-29", "2024-02-29 00:00:00")
+HALF = ("2024-02-29", "2024-02-29 12:30:00")
+FIFTH = ("2024-01-05", "2024-01-05 00:00:00")
+READ: list[tuple[str, str, str]] = [
+    # text, date, timestamp
+    *((text, *LEAP) for text in (
+        "2024-02-29", "2024-2-29", "2024/02/29", "2024.2.29", "2024--02--29", "02/29/2024",
+        "2-29-2024", "2.29.2024", "20240229", "020240229", "2024.060", "2024-060", "2024/060",
+        "2024 060", "J2460370", "jd 2460370", "Julian 0002460370", "Feb 29 2024",
+        "FEBRUARY 29, 2024", "29 Feb 2024", "29 feb, 2024", "2024 Feb 29", "29-Feb-2024",
+        "Feb-29-2024", "2024/feb/29", "29Feb2024", "Feb29 2024", "Thu Feb 29 2024",
+        "Friday, Feb 29 2024", " \t\n\v\f\r2024-02-29 ", ",2024-02-29;", "2024-02-29 AD",
+        "2024-02-29Z", "2024-02-29 utc", "2024-02-29 +05:30", "2024-02-29 - 15:59:59",
+        "02-29-2024-", "2024-02-29 00:00", "2024-02-29 00:", "2024-02-29 00::00", "02 29 2024",
+        "2024 02 29", "2024-02-29 12:00 AM",
+    )),
+    *((text, *HALF) for text in (
+        "2024-02-29 12:30", "2024-02-29T12:30", "2024-02-29t 12:30", "2024-02-29 T12:30:00",
+        "2024-02-29:12:30", "2024-02-29 12:30:00.0000004", "2024-02-29 12:30:00.",
+        "12:30 Feb 29 2024",
+        "2024-02-29 12:30 PM", "2024-02-29 1230", "2024-02-29T123000", "20240229T123000.0",
+        "20240229 123000", "2024.060 12:30", "J2460370 12:30", "2024-02-29 12:30 GMT",
+        "2024-02-29T12:30:00Z", "2024-02-29T12:30:00-08", "2024-02-29 12:30:00 +0530",
+        "2024-02-29 12:29:60", "2024-02-29 at 12:30", "12:30 PM 20240229", "2024-02-29 0012:030",
+    )),
+    ("5 January 2024", *FIFTH),
+    ("01/05/2024", *FIFTH),
+    ("Sept 5 2024", "2024-09-05", "2024-09-05 00:00:00"),
+    ("2024-01-05 00:30 am", "2024-01-05", "2024-01-05 00:30:00"),
+    ("2024-01-05 11:59:60.5 pm", "2024-01-05", "2024-01-06 00:00:00.5"),
+    # Minutes and seconds.
+    ("2024-01-05 12:30.5", "2024-01-05", "2024-01-05 00:12:30.5"),
+    ("2024-01-05 24:00:00", "2024-01-05", "2024-01-06 00:00:00"),
+    ("2024-01-05 23:59:60", "2024-01-05", "2024-01-06 00:00:00"),
+    ("2024-01-05 23:59:59.9999995", "2024-01-05", "2024-01-06 00:00:00"),
+    ("2024-12-31 24:00", "2024-12-31", "2025-01-01 00:00:00"),
+    ("2024-01-05 00:00:00.0000005", "2024-01-05", "2024-01-05 00:00:00"),
+    ("2024-01-05 00:00:00.0000015", "2024-01-05", "2024-01-05 00:00:00.000002"),
+    ("2024-01-05 00:00:00.123456789", "2024-01-05", "2024-01-05 00:00:00.123457"),
+    (" Epoch ", "1970-01-01", "1970-01-01 00:00:00"),
+    ("0044-03-15 BC", "0044-03-15 BC", "0044-03-15 00:00:00 BC"),
+    ("Mar 15 044 12:00 bc", "0044-03-15 BC", "0044-03-15 12:00:00 BC"),
+    ("0001-02-29 BC", "0001-02-29 BC", "0001-02-29 00:00:00 BC"),
+    ("0001-366 BC", "0001-12-31 BC", "0001-12-31 00:00:00 BC"),
+    ("2023.366", "2024-01-01", "2024-01-01 00:00:00"),
+    ("4714-11-24 BC", "4714-11-24 BC", "4714-11-24 00:00:00 BC"),
+    ("J0", "4714-11-24 BC", "4714-11-24 00:00:00 BC"),
+    ("J2451187", "1999-01-08", "1999-01-08 00:00:00"),
+    ("99999-12-31", "99999-12-31", "99999-12-31 00:00:00"),
+    ("123456-07-08", "123456-07-08", "123456-07-08 00:00:00"),
+    ("1234560708", "123456-07-08", "123456-07-08 00:00:00"),
+    ("294247-01-10 04:00:54.775807", "294247-01-10", "294247-01-10 04:00:54.775807"),
+]  # fmt: skip
+
+
+def test_texts_are_read() -> None:
+    texts, dates, timestamps = map(list, zip(*READ, strict=True))
+    assert apply("date_to_text", apply("text_to_date", texts)) == dates
+    assert written(apply("text_to_timestamp", texts, 6)) == timestamps
+
+
+NO_DATES = [
+    "", " ", ",", "-", "+", ":", ".", "T", "abc", "1", "12", "2024", "2024-02", "Feb 2024",
+    "Feb 29", "2024-02-29x", "2024-02-29 12", "2024-02-29 T", "T12:30", "12:30",
+    "2024-02-29 12:30T",    "2024-02-29 12:30 12:30", "2024-02-29 2024-02-29", "Feb Feb 29 2024", "Jan 5 2024 SAT SUN",
+    "2024-02-29 BC AD", "2024-02-29 BC BC", "2024-02-29 12:30 AM PM", "2024-02-29 Z UTC",
+    "2024-02-29 +5 +5", "2024-02-29 +", "2024-02-29+5:30x", "2024-02-29 +5:30.5",
+    "12:30 2024-02-29", "2024-02-29 12:30:00.5.5", "2024-02-29 12:30:00:5", "2024-02/29",
+    "2024.1.2.3", "2024-060-1", "2024.367", "2024.000", "24.060", "2024-02-", "2024-29-Feb-2024",
+    "29-Foo-2024", "J", "J-1", "J 2024-01-01", "J2451187 2024-01-01", "epoch epoch",
+    "epoch 2024-02-29", "20240229T12", "20240229T12300", "2024-02-29 .5", "2024-02-29 12:30 DST",
+    "2024-02-29 foo", "2024-02-29\xa0", "2024-02-29\0", "2\uff1024-02-29", "5 F\xe9b 2024",
+]  # fmt: skip
+
+ELSEWHERE = [
+    # PostgreSQL reads these, or finds another failure.
+    "infinity", "-infinity", "now", "today", "tomorrow", "yesterday", "2024-02-29 allballs",
+    "02/29/24", "02-29-24 BC", "240229", "29 Feb 24", "Feb 29 00", "J2451187.5", "J2451187-08",
+    "y2024m02d29", "2024-02-29 EST", "2024-02-29 America/New_York", "2024-02-29 UTC+3",
+    "2024-02-29 +16", "2024-02-29 +05:60", "2024-02-29 +05:30:60", "2024-02-29Z5",
+    "2024-02-29 b.c.", "2024-02-29T256199", "2024-02-29D", "epoch 12:30", "2024-02-29 epoch",
+    "29-Feb2024", "Feb-29x2024", "42949692960101",
+]  # fmt: skip
+
+
+def test_other_texts_are_refused() -> None:
+    for text in NO_DATES + ELSEWHERE:
+        found = (text, *apply("text_to_date", [text]), *apply("text_to_timestamp", [text], 6))
+        assert found == (text, Failure.DATE_SYNTAX, Failure.TIMESTAMP_SYNTAX)
+
+
+OUT_OF_RANGE: list[tuple[str, object, object]] = [
+    # text, failure as a date, failure as a timestamp
+    *((text, FIELD, FIELD) for text in (
+        "2023-02-29", "1900-02-29", "2100-02-29", "2024-02-30", "2024-04-31", "2024-13-01",
+        "2024-00-10", "2024-01-00", "2024-01-32", "20241301", "20240230", "13/01/2024",
+        "0000-01-01", "0000-01-01 BC", "0002-02-29 BC", "Feb 30 2024", "2024-01-01 24:00:00.000001",
+        "2024-01-01 24:01", "2024-01-01 25:00", "2024-01-01 12:60", "2024-01-01 12:00:61",
+        "2024-01-01 23:59:60.5", "2024-01-01 13:00 PM", "2024-01-01 13:00 AM",
+        "2147483648-01-01", "2024-01-01 2147483648:00", "J2147483648", "20240229123000",
+    )),
+    ("4714-11-23 BC", DATE, MOMENT),
+    ("4714-11-23 24:00 BC", DATE, LEAST_MICROSECONDS),
+    ("4715-12-31 BC", DATE, MOMENT),
+    ("5874898-01-01", DATE, MOMENT),
+    ("2147483647-12-31", DATE, MOMENT),
+    ("J2147483647", DATE, MOMENT),
+    ("294277-01-01", 106762940, MOMENT),
+    ("294276-12-31 24:00", 106762939, MOMENT),
+    ("294276-12-31 23:59:60", 106762939, MOMENT),
+    ("5874897-12-31", LAST_DAY, MOMENT),
+]  # fmt: skip
+
+
+def test_ranges_of_texts() -> None:
+    for text, *expected in OUT_OF_RANGE:
+        found = [*apply("text_to_date", [text]), *apply("text_to_timestamp", [text], 6)]
+        assert (text, found) == (text, expected)
+
+
+def test_ranges_of_texts_in_units() -> None:
+    """Of microseconds and nanoseconds, 64 bits hold less than PostgreSQL has."""
+    last, end = "294247-01-10 04:00:54.775807", "294247-01-10 04:00:54.775808"
+    assert apply("text_to_timestamp", [last, end], 6) == [MOST, MOMENT]
+    assert apply("text_to_timestamp", [last, "294276-12-31 23:59:59"], 0) == [
+        9223372036855, 9224318015999,
+    ]  # fmt: skip
+    assert apply("text_to_timestamp", ["294276-12-31 23:59:59.5"], 0) == [MOMENT]
+    texts = ["2262-04-11 23:47:16.854775", "2262-04-11 23:47:16.854776", "1677-09-21 00:12:43"]
+    assert apply("text_to_timestamp", texts, 9) == [MOST - 807, MOMENT, MOMENT]
+
+
+@pytest.mark.parametrize(("name", "room"), [("text_to_date", 129), ("text_to_timestamp", 153)])
+def test_long_texts_are_refused(name: str, room: int) -> None:
+    """A byte is behind each field, and PostgreSQL keeps one."""
+    digits: list[int] = [] if name == "text_to_date" else [6]
+    for text, length in (("{}2024-01-01", 10), ("2024-01-01 12:00:00.{}", 20)):
+        zeros = room - 1 - length
+        texts = [text.format("0" * each) for each in (zeros, zeros + 1)]
+        found = [isinstance(each, Failure) for each in apply(name, texts, *digits)]
+        assert (text, found) == (text, [False, True])
+    texts = ["on " * each + "2024-01-01" for each in (24, 25)]
+    assert [isinstance(each, Failure) for each in apply(name, texts, *digits)] == [False, True]
+
+
+AROUND_2000 = [
+    # text, seconds and milliseconds since 2000
+    ("2000-01-01 00:00:00.5", 1, 500),
+    ("2000-01-01 00:00:00.499999", 0, 500),
+    ("2000-01-01 00:00:00.4999996", 1, 500),
+    ("2000-01-01 00:00:00.0005", 0, 1),
+    ("2000-01-01 00:00:00.000499", 0, 0),
+    ("1999-12-31 23:59:59.5", -1, -500),
+    ("1999-12-31 23:59:59.500001", 0, -500),
+    ("1999-12-31 23:59:58.5", -2, -1500),
+    ("1999-12-31 23:59:59.9995", 0, -1),
+    ("1999-12-31 23:59:59.999501", 0, 0),
+]
+
+
+def test_half_a_unit_is_rounded_away_from_the_year_2000() -> None:
+    """As PostgreSQL does for timestamp(0) and timestamp(3), of its microseconds."""
+    texts, seconds, milliseconds = map(list, zip(*AROUND_2000, strict=True))
+    exact = moments(*texts)
+    for digits, expected in ((0, seconds), (3, milliseconds)):
+        values = [946684800 * 10**digits + each for each in expected]
+        assert apply("text_to_timestamp", texts, digits) == values
+        assert apply("timestamp_rescale", exact, 6, digits) == values
+
+
+def of_numpy(text: str) -> str:
+    """Write what NumPy wrote as PostgreSQL does; NumPy has the same calendar, and a year 0."""
+    day, _, time = text.partition("T")
+    year, rest = int(day[:-6]), day[-6:]
+    time = f" {time.rstrip('0').rstrip('.') if '.' in time else time}" if time else ""
+    return f"{year:04d}{rest}{time}" if year > 0 else f"{1 - year:04d}{rest}{time} BC"
+
+
+@pytest.mark.parametrize(("unit", "digits"), UNITS.items())
+def test_days_and_times_are_written(unit: str, digits: int) -> None:
+    a_day, random = 86400 * 10**digits, Random(digits)
+    # Of the least, NumPy makes no time.
+    least, most = max(FIRST_DAY * a_day, LEAST + 1), min(36_000_000 * a_day, MOST)
+    values = [least, most, *(random.randint(least, most) for _ in range(5000))]
+    values += [day * a_day + random.randint(0, a_day - 1) for day in range(-1000, 1000)]
+    expected = [of_numpy(str(np.datetime64(each, unit))) for each in values]
+    assert apply("timestamp_to_text", values, digits) == expected
+    days = [each // a_day for each in values]
+    assert apply("timestamp_to_date", values, digits) == days
+    assert apply("date_to_text", days) == [of_numpy(str(np.datetime64(each, "D"))) for each in days]
+    starts = [day * a_day if day * a_day >= LEAST else DATE for day in days]
+    assert apply("date_to_timestamp", days, digits) == starts
+    if digits <= 6:
+        assert apply("text_to_timestamp", expected, digits) == values
+
+
+def test_days_are_added() -> None:
+    days = [0, FIRST_DAY, FIRST_DAY, LAST_DAY, LAST_DAY, LAST_DAY, FIRST_DAY, 0, 0]
+    added = [7, 0, -1, 1, 0, LIMIT, -LIMIT - 1, LIMIT, -LIMIT - 1]
+    expected = [7, FIRST_DAY, DATE, DATE, LAST_DAY, DATE, DATE, DATE, DATE]
+    assert apply("add_days", days, added) == expected
+    taken = [min(-each, LIMIT) for each in added]
+    assert apply("subtract_days", days, taken) == expected
+    assert apply("subtract_days", [FIRST_DAY], [FIRST_DAY - LAST_DAY]) == [LAST_DAY]
+
+
+INTERVALS: list[tuple[str, int, int, int, object]] = [
+    # timestamp, months, days, microseconds, sum
+    ("2024-01-31 10:00:00", 1, 0, 0, "2024-02-29 10:00:00"),
+    ("2023-01-31 10:00:00", 1, 0, 0, "2023-02-28 10:00:00"),
+    ("2024-01-31 10:00:00", 1, 1, -1, "2024-03-01 09:59:59.999999"),
+    ("2024-03-31 00:00:00", -1, 0, 0, "2024-02-29 00:00:00"),
+    ("2024-03-31 00:00:00", -1, -29, -86400_000_000, "2024-01-30 00:00:00"),
+    ("2024-02-29 00:00:00", 12, 0, 0, "2025-02-28 00:00:00"),
+    ("2024-02-29 00:00:00", -1200, 0, 0, "1924-02-29 00:00:00"),
+    ("0001-01-31 00:00:00", -11, 0, 0, "0001-02-29 00:00:00 BC"),
+    ("0001-12-15 00:00:00 BC", 1, 0, 0, "0001-01-15 00:00:00"),
+    ("2024-12-31 00:00:00", 0, 0, 3 * 86400_000_000 + 1, "2025-01-03 00:00:00.000001"),
+    ("1970-01-01 00:00:00", 0, -1, 86400_000_000, "1970-01-01 00:00:00"),
+    # What is between is checked, too.
+    ("4714-11-24 00:00:00 BC", 0, -1, 86400_000_000, MOMENT),
+    ("4714-12-24 00:00:00 BC", -1, 0, 0, "4714-11-24 00:00:00 BC"),
+    ("4714-12-23 00:00:00 BC", -1, 1, 0, MOMENT),
+    ("294247-01-01 00:00:00", 12, -366, 0, "294246-12-31 00:00:00"),
+    ("294247-01-01 00:00:00", 360, -12000, 0, MOMENT),
+    ("2024-01-01 00:00:00", 2**31 - 1, 0, 0, MOMENT),
+    ("2024-01-01 00:00:00", -(2**31), 0, 0, MOMENT),
+    ("2024-01-01 00:00:00", 0, 2**31 - 1, 0, MOMENT),
+    ("2024-01-01 00:00:00", 0, -(2**31), 0, MOMENT),
+    ("1970-01-01 00:00:00", 0, 0, MOST, "294247-01-10 04:00:54.775807"),
+    ("1969-12-31 23:59:59.999999", 0, 0, -MOST, MOMENT),
+    ("294247-01-10 04:00:54.775807", 1, 253, -MOST, "1970-10-12 00:00:00"),
+]
+
+
+def test_intervals_are_added() -> None:
+    texts, months, days, microseconds, expected = map(list, zip(*INTERVALS, strict=True))
+    values = moments(*texts)
+    assert written(apply("add_interval", values, 6, months, days, microseconds)) == expected
+
+
+def test_intervals_are_added_in_units() -> None:
+    values = [[1709210096], [1709210096789]]
+    sums = [apply("add_interval", each, digits, [1], [1], [5_000_000])
+            for each, digits in zip(values, (0, 3), strict=True)]  # fmt: skip
+    assert sums == [[1711802101], [1711802101789]]
+    assert apply("add_interval", [7], 9, [0], [0], [-1]) == [-993]
+    end = moments("294276-12-31 23:59:59", digits=0)
+    assert apply("add_interval", end * 2, 0, [0, 0], [0, 0], [0, 1_000_000]) == [*end, MOMENT]
+    assert apply("add_interval", end, 0, [0], [2**31 - 1], [0]) == [MOMENT]
+    # Ticks are a unit's own on the way, and their sums are not.
+    assert apply("add_interval", [MOST, LEAST], 9, [0, 0], [0, 0], [1, -1]) == [MOMENT, MOMENT]
+
+
+EXTRACTED = {
+    "2024-02-29 12:34:56.789012":
+        "56789012 56789.012 56.789012 34 12 29 9 2 1 2024 202 21 3 2024 4 4 60 1709210096.789012"
+        " 2460370.524268391",
+    "4714-11-24 00:00:00 BC":
+        "0 0.000 0.000000 0 0 24 48 11 4 -4714 -472 -48 -5 -4714 1 1 328 -210866803200.000000"
+        " 0.000000000",
+    "0001-12-31 23:59:59.999999 BC":
+        "59999999 59999.999 59.999999 59 23 31 52 12 4 -1 0 -1 -1 -1 0 7 366 -62135596800.000001"
+        " 1721426.000000000",
+    "0001-01-01 00:00:00":
+        "0 0.000 0.000000 0 0 1 1 1 1 1 0 1 1 1 1 1 1 -62135596800.000000 1721426.000000000",
+    "2000-12-31 23:59:59.5":
+        "59500000 59500.000 59.500000 59 23 31 52 12 4 2000 200 20 2 2000 0 7 366 978307199.500000"
+        " 2451910.999994213",
+    "2005-01-02 06:00:00":
+        "0 0.000 0.000000 0 6 2 53 1 1 2005 200 21 3 2004 0 7 2 1104645600.000000"
+        " 2453373.250000000",
+    "1969-12-31 23:59:59.999999":
+        "59999999 59999.999 59.999999 59 23 31 1 12 4 1969 196 20 2 1970 3 3 365 -0.000001"
+        " 2440588.000000000",
+    "0101-01-01 00:00:00 BC":
+        "0 0.000 0.000000 0 0 1 1 1 1 -101 -10 -2 -1 -101 1 1 1 -65322892800.000000"
+        " 1684536.000000000",
+    "294247-01-10 04:00:54.775806":
+        "54775806 54775.806 54.775806 0 4 10 1 1 1 294247 29424 2943 295 294247 0 7 10"
+        " 9223372036854.775806 109192579.167300646",
+}  # fmt: skip
+SCALES = {"milliseconds": 3, "second": 6, "epoch": 6, "julian": 9}
+
+
+@pytest.mark.parametrize("text", EXTRACTED)
+def test_fields_are_extracted(text: str) -> None:
+    for field, expected in zip(FIELDS, EXTRACTED[text].split(), strict=True):
+        scale = SCALES.get(field, 0)
+        found = apply("extract_timestamp", moments(text), 6, FIELDS[field], scale)
+        assert (field, found) == (field, [int(expected.replace(".", ""))])
+        if FIELDS[field] > FIELDS["hour"]:
+            day = apply("text_to_date", [text])
+            whole = day[0] * 86400 if field == "epoch" else int(expected.split(".")[0])
+            whole = day[0] - FIRST_DAY if field == "julian" else whole
+            assert apply("extract_date", day, FIELDS[field], 0) == [whole]
+            assert apply("extract_date", day, FIELDS[field], 2) == [whole * 100]
+
+
+def test_fields_of_random_days() -> None:
+    """Python's calendar has the years 1 to 9999."""
+    random = Random(3)
+    days = [datetime.date.fromordinal(random.randint(1, 3652059)) for _ in range(20_000)]
+    values = [each.toordinal() - 719163 for each in days]
+    expected = {
+        "year": [each.year for each in days],
+        "month": [each.month for each in days],
+        "day": [each.day for each in days],
+        "isoyear": [each.isocalendar().year for each in days],
+        "week": [each.isocalendar().week for each in days],
+        "isodow": [each.isoweekday() for each in days],
+        "dow": [each.isoweekday() % 7 for each in days],
+        "doy": [each.timetuple().tm_yday for each in days],
+    }
+    for field, fields in expected.items():
+        assert apply("extract_date", values, FIELDS[field], 0) == fields
+
+
+def test_fields_in_units() -> None:
+    """What a scale does not hold is left out: no second is the 60th."""
+    value, fields = [-1], {each: FIELDS[each] for each in ("second", "milliseconds", "epoch")}
+    for field, (second, nanosecond) in {
+        "second": (59_000_000, 59_999_999),
+        "milliseconds": (59_000_000_000, 59_999_999_999),
+        "epoch": (-1_000_000, -1),
+    }.items():
+        assert apply("extract_timestamp", value, 0, fields[field], 6) == [second]
+        assert apply("extract_timestamp", value, 9, fields[field], 6) == [nanosecond]
+    assert apply("extract_timestamp", value, 9, FIELDS["microseconds"], 0) == [59_999_999]
+    assert apply("extract_timestamp", value, 9, FIELDS["microseconds"], 3) == [59_999_999_999]
+    assert apply("extract_timestamp", [43_200], 0, FIELDS["julian"], 1) == [24405885]
+    range_ = [Failure.NUMERIC_RANGE]
+    assert apply("extract_timestamp", [0], 0, FIELDS["epoch"], 38) == [0]
+    assert apply("extract_timestamp", [1], 0, FIELDS["epoch"], 38) == range_
+    assert apply("extract_timestamp", [0], 0, FIELDS["julian"], 32) == range_
+    assert apply("extract_date", [0], FIELDS["year"], 35) == range_
+
+
+TRUNCATED = {
+    # From weeks to millennia.
+    "2024-05-29 12:34:56.789012":
+        "2024-05-27 2024-05-01 2024-04-01 2024-01-01 2020-01-01 2001-01-01 2001-01-01",
+    "2000-12-31 23:59:59.999999":
+        "2000-12-25 2000-12-01 2000-10-01 2000-01-01 2000-01-01 1901-01-01 1001-01-01",
+    "0009-12-31 00:00:00":
+        "0009-12-28 0009-12-01 0009-10-01 0009-01-01 0001-01-01BC 0001-01-01 0001-01-01",
+    "0001-12-31 23:59:59.999999 BC":
+        "0001-12-25BC 0001-12-01BC 0001-10-01BC 0001-01-01BC 0001-01-01BC 0100-01-01BC 1000-01-01BC",
+    "0101-01-01 00:00:00 BC":
+        "0101-01-01BC 0101-01-01BC 0101-01-01BC 0101-01-01BC 0101-01-01BC 0200-01-01BC 1000-01-01BC",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TRUNCATED)
+def test_days_are_truncated(text: str) -> None:
+    for number, expected in enumerate(TRUNCATED[text].split(), FIELDS["week"]):
+        found = apply("date_trunc", moments(text), 6, number)
+        assert (number, found) == (number, moments(expected.replace("BC", " BC")))
+
+
+def test_times_are_truncated() -> None:
+    value = moments("0001-12-31 23:59:59.999999 BC")
+    texts = ("59:59.999999", "59:59.999", "59:59", "59:00", "00:00")
+    for number, expected in enumerate(texts):
+        start = moments(f"0001-12-31 23:{expected} BC")
+        assert apply("date_trunc", value, 6, number) == start
+    assert apply("date_trunc", value, 6, FIELDS["day"]) == moments("0001-12-31 BC")
+    first = moments("4714-11-24 00:00:01 BC")
+    found = [*(apply("date_trunc", first, 6, number)[0] for number in range(13))]
+    assert found == [*first * 3, *[LEAST_MICROSECONDS] * 4, *[MOMENT] * 6]
+
+
+def test_timestamps_are_truncated_in_units() -> None:
+    for field, by in (("microseconds", 10**3), ("milliseconds", 10**6), ("second", 10**9)):
+        value = [-1_234_567_891]
+        assert apply("date_trunc", value, 9, FIELDS[field]) == [value[0] // by * by]
+        assert apply("date_trunc", [-7], 0, FIELDS[field]) == [-7]
+    assert apply("date_trunc", [-7], 3, FIELDS["microseconds"]) == [-7]
+    assert apply("date_trunc", [LEAST], 9, FIELDS["hour"]) == [MOMENT]
+
+
+@pytest.mark.parametrize("digits", UNITS.values())
+@pytest.mark.parametrize("others", UNITS.values())
+def test_units_are_compared_and_converted(digits: int, others: int) -> None:
+    random = Random(digits * 10 + others)
+    values = [random.choice([LEAST, MOST, 0, random.randint(LEAST, MOST)]) for _ in range(5000)]
+    by = 10 ** abs(others - digits)
+    exact = [each * by if others > digits else each // by for each in values]
+    other = [min(max(each + random.randint(-1, 1), LEAST), MOST) for each in exact]
+    finest = max(digits, others)
+    pairs = [
+        (a * 10 ** (finest - digits), b * 10 ** (finest - others))
+        for a, b in zip(values, other, strict=True)
+    ]
+    found = [
+        apply("timestamp_compare", values, [digits] * 5000, other, [others] * 5000),
+        apply("timestamp_rescale", values, digits, others),
+    ]
+    assert found[0] == [(a > b) - (a < b) for a, b in pairs]
+    if others >= digits:
+        assert found[1] == [each if LEAST <= each <= MOST else MOMENT for each in exact]
+        return
+    origin = 946684800 * 10**digits
+    halves = [(abs(each - origin) + by // 2) // by for each in values]
+    assert found[1] == [
+        origin // by + (half if each > origin else -half)
+        for each, half in zip(values, halves, strict=True)
+    ]
+
+
+def test_ends_of_conversions() -> None:
+    """Days that PostgreSQL has no timestamps of, or 64 bits have none of."""
+    days = [FIRST_DAY, FIRST_DAY - 1, 106762939, 106762940, 106751991, 106751992]
+    seconds = [days[0] * 86400, DATE, days[2] * 86400, DATE, days[4] * 86400, days[5] * 86400]
+    assert apply("date_to_timestamp", days, 0) == seconds
+    micros = [days[0] * 86400_000_000, DATE, DATE, DATE, days[4] * 86400_000_000, DATE]
+    assert apply("date_to_timestamp", days, 6) == micros
+    values = [MOST, LEAST, FIRST_DAY * 86400 - 1, (LAST_DAY + 1) * 86400, LAST_DAY * 86400]
+    assert apply("timestamp_to_date", values, 0) == [DATE, DATE, DATE, DATE, LAST_DAY]
+    assert apply("timestamp_to_date", [MOST, LEAST], 9) == [106751, -106752]
