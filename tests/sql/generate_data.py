@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tests.sql.schemas import ALL
 
-__all__ = ["random_table"]
+__all__ = ["random_table", "relaid"]
 
 _TEXTS = [
     "",
@@ -87,3 +87,42 @@ def random_table(random: Random, rows: int, nulls: float = 0.2) -> pa.Table:
             for field in ALL
         }
     )
+
+
+_LAYOUTS: dict[str, list[Any]] = {
+    "i2": [pa.dictionary(pa.int8(), pa.int16())],
+    "i4": [pa.dictionary(pa.int32(), pa.int32())],
+    "f8": [pa.dictionary(pa.int16(), pa.float64())],
+    "n": [
+        pa.decimal64(12, 2),
+        pa.decimal128(38, 2),
+        pa.dictionary(pa.int32(), pa.decimal128(12, 2)),
+    ],
+    "d": [pa.date64(), pa.dictionary(pa.uint8(), pa.date32())],
+    "t": [pa.dictionary(pa.int64(), pa.timestamp("us"))],
+    "s": [
+        *(pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())),
+        pa.dictionary(pa.uint16(), pa.large_string()),
+    ],
+}
+
+
+def relaid(random: Random, table: pa.Table) -> pa.Table:
+    """Give the same rows, in other types of Arrow for the same types of SQL.
+
+    They are behind others, whose values dictionaries have too.
+    """
+    padded = pa.concat_tables([random_table(random, 5), table]).combine_chunks()
+    columns = {
+        name: _relaid(padded[name], random.choice([None, *_LAYOUTS.get(name, [])]))
+        for name in table.column_names
+    }
+    return pa.table(columns)[5:]
+
+
+def _relaid(column: pa.ChunkedArray, type_: Any) -> pa.ChunkedArray:
+    if type_ is None:
+        return column
+    if pa.types.is_dictionary(type_):
+        return column.cast(type_.value_type).dictionary_encode().cast(type_)
+    return column.cast(type_)
