@@ -17,11 +17,12 @@ import pytest
 
 import twinjit.sql
 from tests.nightly import NIGHTLY
+from tests.sql.chosen_expressions import CHOSEN
 from tests.sql.generate_data import random_table, relaid
 from tests.sql.generate_expressions import Expressions
 from tests.sql.generate_queries import ROUNDED, draw_query
 from tests.sql.schemas import ALL
-from twinjit.errors import SqlError
+from twinjit.errors import QueryError, SqlError
 from twinjit.sql import compile_expression
 from twinjit.sql.arrow_types import sql_type_of
 from twinjit.sql.binder import bind_expression
@@ -182,6 +183,47 @@ def test_expressions(connection: Any, batch: int) -> None:
             assert is_same, f"{expression}\nof {table.slice(row, 1).to_pylist()}: {values}"
             limited += one is ...
     assert limited < 0.05 * EXPRESSIONS * ROWS
+
+
+@pytest.mark.parametrize("topic", CHOSEN)
+def test_chosen_expressions(connection: Any, topic: str) -> None:
+    table = random_table(Random(1), ROWS)
+    fill(connection, "t", table)
+    for expression in map(str.strip, CHOSEN[topic].split(";")):
+        wanted = planned_by_theirs(connection, expression)
+        for jit in ("force", "off"):
+            found = planned_by_ours(expression, table, jit)
+            assert same_outcome(found, wanted), (
+                f"{expression}\n{jit}: {found}\nPostgreSQL: {wanted}"
+            )
+
+
+def planned_by_theirs(connection: Any, expression: str) -> tuple[str | None, Any]:
+    """Give type and values, or the code of what is wrong with an expression for all rows."""
+    try:
+        connection.execute(f"prepare chosen as select ({expression}) from t; deallocate chosen")
+    except psycopg.Error as error:
+        return None, f"!{error.sqlstate}"
+    return type_of_theirs(connection, expression), theirs(connection, expression)
+
+
+def planned_by_ours(expression: str, table: pa.Table, jit: Any) -> tuple[str | None, Any]:
+    try:
+        type_ = type_of_ours(expression)
+        text = expression if type_ == "numeric" else f"({expression})::text"
+        return type_, ours(text, table, jit)
+    except (QueryError, SqlError) as error:
+        return None, f"!{error.sqlstate}"
+
+
+def same_outcome(ours: tuple[str | None, Any], theirs: tuple[str | None, Any]) -> bool:
+    """Whether they are the same; what fails for all rows may do so before them, or in each."""
+    (type_, values), (their_type, their_values) = ours, theirs
+    if isinstance(values, str):
+        return values == their_values or set(their_values) == {values}
+    if isinstance(their_values, str) or their_type not in (None, type_):
+        return False
+    return all(agree(type_ or "", *each) for each in zip(values, their_values, strict=True))
 
 
 QUERIES = 20  # of a batch
