@@ -1,7 +1,8 @@
 """A PostgreSQL 15 of the tests' own, which does not outlive them.
 
 As a program: runs a server, prints what to connect to, and ends with its standard input. So the
-server ends also where the tests are killed, by whatever signal, also while it starts.
+server ends also where the tests are killed, by whatever signal, also while it starts. Only where
+this program is killed too, as by a name that both have, is the server left.
 """
 
 from __future__ import annotations
