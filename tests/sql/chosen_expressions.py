@@ -8,6 +8,28 @@ from __future__ import annotations
 __all__ = ["CHOSEN"]
 
 CHOSEN: dict[str, str] = {
+    "digits that Python's contexts round": r"""
+12345678901234567890123456789012345.678 + 0*i2; -0.12345678901234567890123456789012345678 + 0*i2;
+'12345678901234567890123456789012345.678'::numeric + 0*i2;
+(12345678901234567890123456789012345.678 + 0*i2) = 12345678901234567890123456789012345.679;
+f8*0 + 9007199254740993.00000000000000000001; f4*0 + 1.00000005960464477540::float4;
+-(-9223372036854775808); - - 9223372036854775808; i4 - -((-32768)::int2); -(-2147483648)
+""",
+    "what constants decide, in order": r"""
+false and 1/0 = 1; true or 1/0 = 1; coalesce(1, 1/0); coalesce(null, 2, 1/0);
+case when true then 1 else 1/0 end; case when false then 1/0 else 2 end; 1/0 = 1 and false;
+greatest(null::int4, null) + 1/(i2 - i2); i4 + least(1, 2) * 1/(i2 - i2)
+""",
+    "what a NULLIF is of": r"""
+nullif(i2, 1.5); nullif(i4, 1.5) / 2; nullif(i2, f8) / 2; nullif(f4, f8); nullif(f4, n);
+nullif(n, 1) / 2; nullif(n, f8); nullif(i8, i2) / 2; nullif(d, t); nullif(t, d); nullif(i4, '5')
+""",
+    "intervals that a parser would cut": r"""
+t + interval '1 day 02:03:04'; t + interval '1 day -02:03:04'; t + interval '1 mon 02:03';
+t + interval '.5 s'; t + interval '1 day 26:00'; t + interval ''; t + interval '1 day foo';
+t + interval '0.1234567 seconds'; t + interval '1.9999999 s'; t - interval '1 day 25:61:00';
+t + interval '99999999999 days'
+""",
     "texts beside other types": r"""
 i4 = '12'; i4 = ' 12 '; i2 < '40000'; f8 = '1e3'; f4 = '1e39'; n = '1.255'; d = '2000-02-29';
 d = '2000-02-30'; b = 't'; b = 'tru'; b = 'o'; b = ' ON '; s = 5; d + 1.5; d + i8; d - i2;

@@ -29,7 +29,7 @@ from twinjit.sql.tree import (
     NullIf,
     Or,
 )
-from twinjit.sql.types import BOOL, FLOATS, TEXT
+from twinjit.sql.types import BOOL, FLOATS, INTEGERS, TEXT
 
 __all__ = ["AggregateBinder", "Binder", "is_aggregate"]
 
@@ -264,8 +264,16 @@ class Binder:
     def _null_if(self, node: ast.Expr) -> Bound:
         left, right = self.bind_operand(node.this), self.bind_operand(node.expression)
         equal = compare(node, "equal", left, right)
-        # The result is of the first operand's type, as it was before the comparison.
-        operand = equal.arguments[0] if isinstance(left, Open) else left
+        # The result is of the type that the operator takes on its left: PostgreSQL has operators of
+        # two types of integers, of floats, and of moments; for others, the operand is converted.
+        operand = equal.arguments[0]
+        if not isinstance(left, Open):
+            other = equal.arguments[1] if isinstance(right, Open) else right
+            kinds = {left.type.kind, other.type.kind}
+            families = (INTEGERS, FLOATS, ("date", "timestamp"))
+            is_whole = left.type.kind in FLOATS or len(kinds) == 1
+            if is_whole or any(kinds <= set(family) for family in families):
+                operand = left
         return NullIf(operand, equal, operand.type)
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime
 import re
 from decimal import Decimal
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
 from twinjit.errors import QueryError
-from twinjit.sql.data.values import value_of
+from twinjit.sql.data.values import EXACT, value_of
 from twinjit.sql.tree import Constant, Value
 from twinjit.sql.types import FLOAT8, INT4, INT8, Kind, SqlType, numeric
 
-__all__ = ["number", "numeric_from_text", "value_from_text"]
+__all__ = ["nearest_float4", "number", "numeric_from_text", "value_from_text"]
 
 _RANGES: Final[dict[Kind, int]] = {"int2": 15, "int4": 31, "int8": 63}
 _MOST_DIGITS = 38
@@ -47,7 +48,7 @@ def _numeric(value: Decimal, text: str) -> Constant:
     scale = max(0, -exponent) if isinstance(exponent, int) else 0
     if scale > _MOST_DIGITS or value.adjusted() + 1 + scale > _MOST_DIGITS:
         raise QueryError(f"{text} has more than {_MOST_DIGITS} digits", "22003")
-    return Constant(int(value.scaleb(scale)), numeric(scale))
+    return Constant(int(value.scaleb(scale, EXACT)), numeric(scale))
 
 
 def value_from_text(text: str, type_: SqlType) -> Value:
@@ -112,11 +113,23 @@ def _float(text: str, type_: SqlType) -> float:
     if not _FLOAT.fullmatch(text):
         raise ValueError(text)
     with np.errstate(over="ignore", under="ignore"):
-        value = float(np.float32(text) if type_.kind == "float4" else float(text))
+        value = nearest_float4(text) if type_.kind == "float4" else float(text)
     is_zero = not re.search(r"[1-9]", re.split(r"[eE]", text)[0])
     if value in (float("inf"), float("-inf")) or (value == 0 and not is_zero):
         raise QueryError(f'"{text}" is out of range for type {type_}', "22003")
     return value
+
+
+def nearest_float4(text: str) -> float:
+    """Give the float4 nearest to a number; by way of a double, it would be rounded twice."""
+    double = float(text)
+    near = np.float32(double)
+    if not np.isfinite(near) or double == 0:
+        return float(near)
+    exact = Fraction(text)
+    below, above = (np.nextafter(near, np.float32(end)) for end in (-np.inf, np.inf))
+    candidates = [float(each) for each in (near, below, above) if np.isfinite(each)]
+    return min(candidates, key=lambda each: abs(Fraction(each) - exact))
 
 
 def numeric_from_text(text: str) -> Constant:

@@ -23,7 +23,6 @@ from twinjit.sql.types import (
     FLOAT8,
     INT4,
     INT8,
-    INTEGERS,
     TEXT,
     SqlType,
     Unit,
@@ -211,10 +210,23 @@ def negate(node: ast.Expr, operand: Operand) -> Operand:
         refuse(node, "42725", "operator is not unique: - unknown: add a cast")
     if operand.type.kind not in NUMBERS:
         refuse(node, "42883", f"operator does not exist: - {operand.type}")
-    if isinstance(operand, Constant) and isinstance(node.this.unnest(), ast.Literal):
-        # The sign is part of the literal, as it is where PostgreSQL finds its type.
-        return number(f"-{node.this.unnest().name}")
-    is_exact = operand.type.kind in (*INTEGERS, "numeric")
-    if is_exact and isinstance(operand, Constant) and isinstance(operand.value, int):
-        return Constant(-operand.value, operand.type)
+    if literal := _signed(node):
+        # The signs are part of the literal, as they are where PostgreSQL finds its type.
+        return number(literal)
+    match operand:
+        case Constant(int() as value, type_) if type_.kind == "numeric":
+            return Constant(-value, type_)
     return Call("negate", (operand,), operand.type)
+
+
+def _signed(node: ast.Expr) -> str | None:
+    """Give the number that a minus sign, or several, stand before."""
+    operand = node.this.unnest()
+    if isinstance(operand, ast.Neg):
+        inner = _signed(operand)
+        return (
+            None if inner is None else inner.removeprefix("-") if inner[0] == "-" else f"-{inner}"
+        )
+    if isinstance(operand, ast.Literal) and not operand.args.get("is_string"):
+        return f"-{operand.name}"
+    return None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import sqlglot
+from sqlglot import Dialect, Token, TokenType
 from sqlglot import expressions as ast
 from sqlglot.errors import ParseError, TokenError
 
 from twinjit.errors import QueryError
+from twinjit.sql.binder.intervals import kept_whole
 from twinjit.sql.binder.places import unsupported
 
 __all__ = ["parse_expression", "parse_select"]
@@ -45,13 +49,21 @@ def parse_expression(text: str) -> ast.Expr:
     return expression
 
 
+def _tokens(text: str) -> list[Token]:
+    tokens = sqlglot.tokenize(text, read="postgres")
+    for word, following in pairwise(tokens):
+        if word.token_type == TokenType.INTERVAL and following.token_type == TokenType.STRING:
+            following.text = kept_whole(following.text)
+    return tokens
+
+
 def _parse(text: str) -> list[ast.Expr | None]:
     if not isinstance(text, str):
         raise QueryError(f"a query is text, not a {type(text).__name__}", "42601")
     if (place := next((n for n, each in enumerate(text) if "\ud800" <= each <= "\udfff"), -1)) >= 0:
         raise QueryError(f"the query is no Unicode: character {place} is half of one", "22021")
     try:
-        return list(sqlglot.parse(text, read="postgres"))
+        return list(Dialect.get_or_raise("postgres").parser().parse(_tokens(text), text))
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         found = first.get("highlight") or "the end"

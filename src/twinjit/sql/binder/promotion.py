@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-import numpy as np
-
+from twinjit.sql.binder.literals import nearest_float4
+from twinjit.sql.data.values import EXACT
 from twinjit.sql.tree import Call, Constant, Expression
 from twinjit.sql.types import (
     FLOAT4,
@@ -91,11 +91,11 @@ def _folded(constant: Constant, type_: SqlType) -> Constant | None:
         return Constant(None, type_)
     if not isinstance(value, int) or source.kind not in (*INTEGERS, "numeric"):
         return None
-    exact = Decimal(value).scaleb(-source.scale)
+    exact = Decimal(value).scaleb(-source.scale, EXACT)
     if type_.kind == "float8":
         return Constant(float(exact), type_)
     if type_.kind == "float4":
-        return Constant(float(np.float32(str(exact))), type_)
+        return Constant(nearest_float4(str(exact)), type_)
     if type_.kind == "numeric" and type_.scale >= source.scale:
         scaled = value * 10 ** (type_.scale - source.scale)
         return Constant(scaled, type_) if abs(scaled) < 10**38 else None

@@ -23,6 +23,7 @@ from twinjit.sql.tree import (
     Coalesce,
     Constant,
     Expression,
+    Extreme,
     IsNull,
     NullIf,
     Or,
@@ -33,27 +34,30 @@ __all__ = ["simplified", "simplified_plan"]
 
 
 def simplified(expression: Expression) -> Expression:
-    """Simplify an expression, the innermost parts first.
+    """Simplify an expression, the innermost parts first, and of what can decide, the first.
 
     Raises
     ------
     SqlError
         If a call of constants fails, as it does where PostgreSQL plans.
     """
+    match expression:
+        case And(operands):
+            return _chain(And, operands, ends=False)
+        case Or(operands):
+            return _chain(Or, operands, ends=True)
+        case Case():
+            return _case(expression)
+        case Coalesce(operands):
+            return _coalesce(expression, operands)
     found = map_operands(expression, simplified)
     match found:
         case Call(_, arguments, type_) if any(map(_is_null, arguments)):
             return Constant(None, type_)
         case Call(_, arguments) if all(isinstance(each, Constant) for each in arguments):
             return _computed(found)
-        case And(operands):
-            return _chain(And, operands, ends=False)
-        case Or(operands):
-            return _chain(Or, operands, ends=True)
-        case Case():
-            return _case(found)
-        case Coalesce(operands):
-            return _coalesce(found, operands)
+        case Extreme(_, operands) if all(isinstance(each, Constant) for each in operands):
+            return _computed(found)
         case NullIf(operand, Constant(is_equal)):
             return Constant(None, found.type) if is_equal else operand
         case IsNull(Constant(value)):
@@ -67,7 +71,7 @@ def _is_null(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.value is None
 
 
-def _computed(call: Call) -> Constant:
+def _computed(call: Call | Extreme) -> Constant:
     arena = _sql.Arena()
     (column,), _ = Interpreter(None, [call]).run(Morsel((), 1), (), arena)
     return Constant(first_value(call.type.kind, column), call.type)
@@ -75,7 +79,7 @@ def _computed(call: Call) -> Constant:
 
 def _coalesce(coalesce: Coalesce, operands: tuple[Expression, ...]) -> Expression:
     kept: list[Expression] = []
-    for operand in operands:
+    for operand in map(simplified, operands):
         if _is_null(operand):
             continue
         kept.append(operand)
@@ -89,24 +93,29 @@ def _coalesce(coalesce: Coalesce, operands: tuple[Expression, ...]) -> Expressio
 def _chain(
     kind: type[And] | type[Or], operands: tuple[Expression, ...], *, ends: bool
 ) -> Expression:
-    if Constant(ends, BOOL) in operands:
-        return Constant(ends, BOOL)
-    kept = tuple(each for each in operands if each != Constant(not ends, BOOL))
+    kept: list[Expression] = []
+    for operand in map(simplified, operands):
+        if operand == Constant(ends, BOOL):
+            return operand
+        if operand != Constant(not ends, BOOL):
+            kept.append(operand)
     if len(kept) > 1:
-        return kind(kept, BOOL)
+        return kind(tuple(kept), BOOL)
     return kept[0] if kept else Constant(not ends, BOOL)
 
 
 def _case(case: Case) -> Expression:
     branches: list[tuple[Expression, Expression]] = []
-    otherwise = case.otherwise
-    for condition, value in case.branches:
+    for unsimplified, value in case.branches:
+        condition = simplified(unsimplified)
         if isinstance(condition, Constant):
             if condition.value is not True:
                 continue
-            otherwise = value
+            otherwise = simplified(value)
             break
-        branches.append((condition, value))
+        branches.append((condition, simplified(value)))
+    else:
+        otherwise = simplified(case.otherwise)
     if not branches:
         return otherwise
     return Case(tuple(branches), otherwise, case.type)

@@ -11,11 +11,12 @@ import pyarrow as pa
 from twinjit.sql.tree import Value
 from twinjit.sql.types import SqlType
 
-__all__ = ["value_of"]
+__all__ = ["EXACT", "value_of"]
 
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
-# Python's usual context rounds to 28 digits.
-_EXACT: Final = Context(prec=400, traps=[Inexact, InvalidOperation])
+EXACT: Final = Context(prec=400, traps=[Inexact, InvalidOperation])
+"""Raises where Python's usual context rounds to 28 digits."""
+
 _PER_SECOND: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -65,7 +66,7 @@ def _plain(scalar: pa.Scalar, type_: SqlType) -> object:
 
 
 def _scaled(value: object, scale: int) -> int:
-    scaled = Decimal(str(value)).scaleb(scale, _EXACT)
+    scaled = Decimal(str(value)).scaleb(scale, EXACT)
     if scaled != int(scaled):
         raise ValueError(f"{value} has more than {scale} digits behind the point")
     return int(scaled)
