@@ -137,7 +137,6 @@ private:
       return digits > 2 ? takeYear(value, digits) : takeMonth(value);
     case Month:
       return hasName && digits > 2 ? takeYear(value, digits) : takeDay(value);
-    case DayOfMonth:
     case Year:
       return takeMonth(value);
     case Month | DayOfMonth:
@@ -150,7 +149,7 @@ private:
         return none;
       }
       return takeDay(value);
-    default: // the year and the day, which comes after a month alone
+    default: // a day comes after a month, so that all is known
       return syntax;
     }
   }
