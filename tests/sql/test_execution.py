@@ -8,7 +8,7 @@ import math
 import multiprocessing
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from twinjit.errors import (
     SqlError,
 )
 from twinjit.sql import compile_expression, prepare, query
+from twinjit.sql.execution.remote import in_order
 
 
 @pytest.fixture
@@ -191,6 +192,19 @@ def test_failures_of_executors(partitioned: Any, workers: Any) -> None:
         query("SELECT i FROM t", t=numbers(3), executor=workers).to_table()
     with pytest.raises(ExecutorError, match="executor is 5"):
         query("SELECT i FROM t", t=numbers(3), executor=5)
+
+
+def test_parts_that_fail_do_so_in_their_turn() -> None:
+    def parts() -> Any:
+        yield 1
+        yield 2
+        raise ValueError("the third")
+
+    with ThreadPoolExecutor(1) as executor:
+        results = in_order(executor, lambda part: part, parts(), lambda: None)  # type: ignore[arg-type,return-value]  # numbers for parts
+        assert [next(results), next(results)] == [1, 2]
+        with pytest.raises(ValueError, match="the third"):
+            next(results)
 
 
 # Results

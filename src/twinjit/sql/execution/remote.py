@@ -91,7 +91,7 @@ def in_order(
     parts: Iterable[Part],
     check: Callable[[], None],
 ) -> Iterator[_Result]:
-    """Give the results of `work` for each part, in order.
+    """Give the results of `work` for each part, in order; `parts` fails as its next one would.
 
     Parameters
     ----------
@@ -99,13 +99,24 @@ def in_order(
         Raises if the query is to end; called time and again.
     """
     pending: deque[Any] = deque()
+    remaining = iter(parts)
+    failure: Exception | None = None
     try:
-        for part in parts:
+        while True:
+            try:
+                part = next(remaining)
+            except StopIteration:
+                break
+            except Exception as error:  # whatever it is, its turn comes after what was sent before
+                failure = error
+                break
             pending.append(executor.submit(work, part))
             if len(pending) >= _AHEAD:
                 yield _result(pending.popleft(), check)
         while pending:
             yield _result(pending.popleft(), check)
+        if failure is not None:
+            raise failure
     finally:
         for future in pending:
             future.cancel()
