@@ -135,20 +135,14 @@ private:
     switch (known & Date) {
     case 0:
       return digits > 2 ? takeYear(value, digits) : takeMonth(value);
+    case Year | Month:
+      return takeDay(value);
     case Month:
       return hasName && digits > 2 ? takeYear(value, digits) : takeDay(value);
     case Year:
       return takeMonth(value);
     case Month | DayOfMonth:
       return takeYear(value, digits);
-    case Year | Month:
-      if (hasName && digits > 2 && isShortYear) { // the first number was the day
-        takeDay(year);
-        year = value;
-        isShortYear = false;
-        return none;
-      }
-      return takeDay(value);
     default: // a day comes after a month, so that all is known
       return syntax;
     }

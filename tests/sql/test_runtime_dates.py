@@ -203,6 +203,7 @@ def test_fields_in_units() -> None:
     assert apply("extract_timestamp", value, 9, FIELDS["microseconds"], 0) == [59_999_999]
     assert apply("extract_timestamp", value, 9, FIELDS["microseconds"], 3) == [59_999_999_999]
     assert apply("extract_timestamp", [43_200], 0, FIELDS["julian"], 1) == [24405885]
+    assert apply("extract_timestamp", [43_200], 0, FIELDS["julian"], 0) == [2440589]
     range_ = [Failure.NUMERIC_RANGE]
     assert apply("extract_timestamp", [0], 0, FIELDS["epoch"], 38) == [0]
     assert apply("extract_timestamp", [1], 0, FIELDS["epoch"], 38) == range_
